@@ -1,0 +1,46 @@
+package bench
+
+// ServedModel is the name a server answers to: the "model" field of a request. It is good for the wire and for
+// nothing else: it is never a repository and never a file.
+type ServedModel string
+
+// ModelRepo is where weights are published on a model hub, "org/name" or "org/name@revision".
+type ModelRepo string
+
+// TokenizerSource says where a tokenizer comes from: a file or directory, a hub repository ("org/name"), the name
+// of a built-in tokenizer, or TokenizerFromServer.
+type TokenizerSource string
+
+// TokenizerFromServer is the source that asks the server's own tokenize route.
+const TokenizerFromServer TokenizerSource = "server"
+
+// Engine is the software that serves the model, as far as it is known.
+type Engine string
+
+// The engines whose introspection routes and stream shapes are told apart.
+const (
+	EngineUnknown  Engine = ""
+	EngineSGLang   Engine = "sglang"
+	EngineVLLM     Engine = "vllm"
+	EngineLMDeploy Engine = "lmdeploy"
+	EngineLlamaCpp Engine = "llama.cpp"
+)
+
+// API is the protocol in which requests are asked.
+type API string
+
+// The protocols spoken. The value is what reports print.
+const (
+	APICompletions API = "completions" // POST /v1/completions
+	APIChat        API = "chat"        // POST /v1/chat/completions
+	APIGenerate    API = "generate"    // POST /generate, SGLang's own
+)
+
+// Dialect is the command-line tool whose flags, draws, labels and keys a run keeps.
+type Dialect string
+
+// The dialects. DialectNative is servemark's own (`run`, `demo`).
+const (
+	DialectNative Dialect = "native"
+	DialectSGLang Dialect = "sglang"
+)

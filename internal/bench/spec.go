@@ -1,0 +1,137 @@
+package bench
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Spec is what the user asked for: typed, complete with defaults, nothing looked up, no secret in it.
+type Spec struct {
+	Dialect Dialect `json:"dialect"`
+	// Strict asks for the original tool's request bodies byte for byte and its formulas (--strict-compat).
+	Strict  bool        `json:"strict,omitempty"`
+	Target  Target      `json:"target"`
+	Model   Model       `json:"model"`
+	Dataset DatasetSpec `json:"dataset"`
+	Load    LoadSpec    `json:"load"`
+	Body    BodySpec    `json:"body"`
+	// Warmup is the number of requests sent and waited for before the clock starts; 0 posts nothing before the load.
+	Warmup int `json:"warmup"`
+	// SLOs are the per-request limits that goodput counts by.
+	SLOs []SLO `json:"slos,omitempty"`
+	// Goals are what the whole run has to reach.
+	Goals []Goal `json:"goals,omitempty"`
+	// MaxErrorRate is the share of failed among sent requests (0 to 1) above which the run exits with 1.
+	MaxErrorRate float64 `json:"max_error_rate"`
+	// KeepText stores answers in the journal; KeepPrompts the prompts.
+	KeepText    bool   `json:"keep_text,omitempty"`
+	KeepPrompts bool   `json:"keep_prompts,omitempty"`
+	Seed        int64  `json:"seed"`
+	Tag         string `json:"tag,omitempty"`
+}
+
+// Target is where and how to ask.
+type Target struct {
+	// BaseURL is scheme://host[:port][/prefix] without a trailing slash, "/v1" or credentials.
+	BaseURL string `json:"base_url"`
+	// Backend is the name the user gave it ("sglang-oai-chat"), or "" where the program chose.
+	Backend string `json:"backend,omitempty"`
+	API     API    `json:"api"`
+	// Engine limits introspection to that engine's routes; EngineUnknown asks all.
+	Engine Engine `json:"engine,omitempty"`
+	Stream bool   `json:"stream"`
+	// KeyFrom names the environment variable that holds the API key, never the key.
+	KeyFrom string `json:"key_from,omitempty"`
+	// HeaderNames are the extra headers' names; their values may be secrets and live elsewhere.
+	HeaderNames  []string      `json:"header_names,omitempty"`
+	ReadyTimeout time.Duration `json:"ready_timeout_ns"`
+}
+
+// Model holds the three names that must not be taken for each other. Empty means: to be found out.
+type Model struct {
+	// Asked is --model as typed: a served name, a repository or a path; the preflight decides which.
+	Asked     string          `json:"asked,omitempty"`
+	Served    ServedModel     `json:"served,omitempty"`
+	Repo      ModelRepo       `json:"repo,omitempty"`
+	Tokenizer TokenizerSource `json:"tokenizer,omitempty"`
+}
+
+// DatasetSpec says what to ask.
+type DatasetSpec struct {
+	Name string `json:"name"`
+	// Path is a local file, or "" for the data set's own source.
+	Path string `json:"path,omitempty"`
+	// Rows is the number of requests wanted; 0 means all rows of the file (where the data set allows it).
+	Rows int `json:"rows"`
+	// InputTokens and OutputTokens are the lengths of the random data sets.
+	InputTokens  int `json:"input_tokens,omitempty"`
+	OutputTokens int `json:"output_tokens,omitempty"`
+	// RangeRatio r draws lengths uniformly from [max(⌊len·r⌋,1), len]; 1 means exactly len.
+	RangeRatio float64 `json:"range_ratio"`
+	// FixedOutput overrides the rows' own output lengths; 0 keeps them.
+	FixedOutput int `json:"fixed_output,omitempty"`
+	// ContextLimit drops rows whose input and output exceed it; 0 keeps all.
+	ContextLimit int `json:"context_limit,omitempty"`
+	// PromptSuffix is put behind each prompt (sharegpt, custom).
+	PromptSuffix string `json:"prompt_suffix,omitempty"`
+	// ApplyTemplate renders each prompt through the model's chat template on this side.
+	ApplyTemplate bool `json:"apply_template,omitempty"`
+	// SendIDs sends token ids in place of text.
+	SendIDs bool `json:"send_ids,omitempty"`
+}
+
+// LoadSpec says when to ask.
+type LoadSpec struct {
+	// Rate is the mean arrival rate in requests per second; 0 means unlimited (no schedule).
+	Rate float64 `json:"rate,omitempty"`
+	// Concurrency caps the requests in flight; 0 means no cap.
+	Concurrency int `json:"concurrency,omitempty"`
+	// Duration stops admitting requests after that long; 0 means: until the plan is done.
+	Duration time.Duration `json:"duration_ns,omitempty"`
+	// Deadlines of one request; 0 means none.
+	ConnectTimeout   time.Duration `json:"connect_timeout_ns,omitempty"`
+	FirstByteTimeout time.Duration `json:"first_byte_timeout_ns,omitempty"`
+	IdleTimeout      time.Duration `json:"idle_timeout_ns,omitempty"`
+	RequestTimeout   time.Duration `json:"request_timeout_ns,omitempty"`
+	// Insecure accepts any TLS certificate.
+	Insecure bool `json:"insecure,omitempty"`
+}
+
+// Scheduled reports whether requests have due times of their own.
+func (l LoadSpec) Scheduled() bool { return l.Rate > 0 }
+
+// BodySpec is what goes into every request beside the prompt.
+type BodySpec struct {
+	// Temperature and TopP apply to SGLang's own route; the OpenAI routes send temperature 0 unless Extra says otherwise.
+	Temperature float64 `json:"temperature"`
+	TopP        float64 `json:"top_p"`
+	IgnoreEOS   bool    `json:"ignore_eos"`
+	// Extra is merged last into the body and wins.
+	Extra json.RawMessage `json:"extra,omitempty"`
+	// Logprobs and the three below ask for log probabilities (SGLang's own route; completions: Logprobs and TopLogprobs).
+	Logprobs        bool  `json:"logprobs,omitempty"`
+	TopLogprobs     int   `json:"top_logprobs,omitempty"`
+	TokenIDLogprobs []int `json:"token_id_logprobs,omitempty"`
+	LogprobStart    int   `json:"logprob_start"`
+	RoutedExperts   bool  `json:"routed_experts,omitempty"`
+	// CacheDetails asks SGLang for the cached tokens by level.
+	CacheDetails bool `json:"cache_details,omitempty"`
+	// FakePrefill adds the disaggregation fields of SGLang's --fake-prefill.
+	FakePrefill bool `json:"fake_prefill,omitempty"`
+}
+
+// SLO is a limit one request must keep to count as good: its metric ("ttft", "tpot", "e2el") at most Max.
+type SLO struct {
+	Metric string        `json:"metric"`
+	Max    time.Duration `json:"max_ns"`
+}
+
+// Goal is a figure the run must reach.
+type Goal struct {
+	// Name is how the goal is printed; Metric names a figure of the Summary ("output_throughput", "single_stream").
+	Name   string `json:"name"`
+	Metric string `json:"metric"`
+	// AtLeast is the least value that meets it, in the figure's unit.
+	AtLeast float64 `json:"at_least"`
+	Unit    string  `json:"unit"`
+}
