@@ -1,0 +1,141 @@
+package load
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/servemark/servemark/internal/bench"
+)
+
+// Options say how requests travel. The zero value of each field has a sane meaning, except for BaseURL and Protocol, which
+// are required.
+type Options struct {
+	// BaseURL is scheme://host[:port][/prefix]; a Message's path is appended.
+	BaseURL  string
+	Protocol bench.Protocol
+	// Classify names a transport error; nil books all of them as a lost connection.
+	Classify func(error) (bench.FailureKind, string)
+	// Load carries deadlines and TLS choices.
+	Load bench.LoadSpec
+	// RootCAs replaces the system's certificates; nil keeps them.
+	RootCAs *x509.CertPool
+	// Proxy chooses a proxy for a request; nil takes the environment's (never for loopback).
+	Proxy func(*http.Request) (*url.URL, error)
+	// Dial replaces net.Dialer, for tests.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Live is updated while the run goes on; nil for none.
+	Live *Live
+}
+
+// Live holds the figures of a run that is going on. All are safe to read at any time.
+type Live struct {
+	Sent, Done, Failed, InFlight atomic.Int64
+	// Chunks counts token-bearing events received.
+	Chunks atomic.Int64
+}
+
+// Engine sends requests over pooled keep-alive HTTP/1.1 connections.
+type Engine struct {
+	o      Options
+	base   *url.URL
+	clock  *Clock
+	dialer *dialer
+	pooled *http.Transport
+	// fresh never takes a used connection: it replaces one that died before its first response byte.
+	fresh *http.Transport
+	fine  func(time.Duration)
+}
+
+// idleLimit is how long a connection may be idle and still be used again: servers behind uvicorn close theirs after 5 s.
+const idleLimit = 4 * time.Second
+
+// New returns an engine. Its clock starts now; Run starts it anew.
+func New(o Options) (*Engine, error) {
+	base, err := url.Parse(o.BaseURL)
+	if err != nil || base.Host == "" {
+		return nil, fmt.Errorf("base URL %q has no host", o.BaseURL)
+	}
+	if o.Protocol == nil {
+		return nil, errors.New("load: no protocol")
+	}
+	if o.Proxy == nil {
+		o.Proxy = http.ProxyFromEnvironment
+	}
+	if o.Dial == nil {
+		o.Dial = (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext
+	}
+	if o.Live == nil {
+		o.Live = &Live{}
+	}
+	if o.Classify == nil {
+		o.Classify = func(err error) (bench.FailureKind, string) { return bench.FailReset, err.Error() }
+	}
+	e := &Engine{o: o, base: base, fine: kernelSleep}
+	e.reset(newClock())
+	return e, nil
+}
+
+// reset makes transports that stamp with clock c.
+func (e *Engine) reset(c *Clock) {
+	e.Close()
+	timeout := e.o.Load.ConnectTimeout
+	if timeout == 0 {
+		timeout = connectTimeout
+	}
+	e.clock = c
+	e.dialer = &dialer{clock: c, dial: e.o.Dial, timeout: timeout, ready: map[string][]readyConn{},
+		tls: &tls.Config{InsecureSkipVerify: e.o.Load.Insecure, RootCAs: e.o.RootCAs, NextProtos: []string{"http/1.1"}}}
+	e.pooled = e.transport(false)
+	e.fresh = e.transport(true)
+}
+
+func (e *Engine) transport(single bool) *http.Transport {
+	return &http.Transport{
+		Proxy:               e.o.Proxy,
+		DialContext:         e.dialer.plain,
+		DialTLSContext:      e.dialer.secure,
+		TLSClientConfig:     e.dialer.tls,
+		TLSHandshakeTimeout: e.dialer.timeout,
+		MaxIdleConns:        0,
+		MaxIdleConnsPerHost: 1 << 20,
+		IdleConnTimeout:     idleLimit,
+		DisableCompression:  true,
+		DisableKeepAlives:   single,
+		// An empty map keeps HTTP/2 off: its read loop would come between a byte and its stamp.
+		TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
+	}
+}
+
+// Close closes idle connections.
+func (e *Engine) Close() {
+	if e.pooled != nil {
+		e.pooled.CloseIdleConnections()
+		e.fresh.CloseIdleConnections()
+		e.dialer.discard()
+	}
+}
+
+// Clock returns the clock that stamps the Records of the last Run or One.
+func (e *Engine) Clock() *Clock { return e.clock }
+
+// One asks a single request outside any plan (smoke test, warm-up, calibration) and returns its Record. The error is one
+// of encoding; what goes wrong on the way is in the Record.
+func (e *Engine) One(ctx context.Context, r *bench.Request) (bench.Record, error) {
+	m, err := e.o.Protocol.Encode(r)
+	if err != nil {
+		return bench.Record{}, err
+	}
+	rec := bench.NewRecord(r.ID)
+	rec.Admitted = e.clock.Now()
+	rec.Due = rec.Admitted
+	e.exchange(ctx, m, &rec, func() {})
+	return rec, nil
+}

@@ -1,0 +1,221 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
+	"time"
+
+	"github.com/servemark/servemark/internal/bench"
+)
+
+// Limits of a reply that is over or refused.
+const (
+	drainTime  = time.Second // how long the rest of a finished reply is awaited, so that its connection can be used again
+	drainBytes = 256 << 10
+	refusal    = 64 << 10 // how much of an error body is read
+)
+
+// Causes with which a request's context ends.
+var (
+	errFirstByte = errors.New("no response byte within the first-byte limit")
+	errIdle      = errors.New("no further byte within the idle limit")
+	errTotal     = errors.New("the reply did not end within the request's limit")
+)
+
+// exchange performs one request and completes rec. It calls release once, as soon as the reply is over for the user:
+// at its terminal event or its failure.
+func (e *Engine) exchange(ctx context.Context, m bench.Message, rec *bench.Record, release func()) {
+	decoder := e.o.Protocol.Decoder(rec)
+	x := &attempt{engine: e, rec: rec, user: ctx}
+	x.ctx, x.cancel = context.WithCancelCause(ctx)
+	defer x.cancel(nil)
+	if d := e.o.Load.RequestTimeout; d > 0 {
+		total := time.AfterFunc(d, func() { x.cancel(errTotal) })
+		defer total.Stop()
+	}
+	e.o.Live.Sent.Add(1)
+	res, err := x.send(m)
+	if err == nil && res.StatusCode >= 400 {
+		res = x.amend(res, m)
+	}
+	if err != nil {
+		x.fail(decoder, err)
+		release()
+		return
+	}
+	defer res.Body.Close()
+	x.receive(res, decoder, release)
+}
+
+// attempt is the state of one exchange.
+type attempt struct {
+	engine *Engine
+	rec    *bench.Record
+	user   context.Context // the run's: its end means that the user ended the run
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	conn   *stampConn
+	idle   *time.Timer
+}
+
+// send writes the request and waits for the response head. A reused connection that dies before the first response byte
+// is replaced once, with the clock running.
+func (x *attempt) send(m bench.Message) (*http.Response, error) {
+	res, err := x.roundTrip(x.engine.pooled, m)
+	if err == nil || x.ctx.Err() != nil || x.conn == nil || !x.rec.Connection.Reused || x.conn.readSince.Load() {
+		return res, err
+	}
+	x.rec.Connection.Replaced = true
+	return x.roundTrip(x.engine.fresh, m)
+}
+
+// roundTrip sends the message by one transport and stamps sent, written and header.
+func (x *attempt) roundTrip(t *http.Transport, m bench.Message) (*http.Response, error) {
+	target := *x.engine.base
+	target.Path += m.Path
+	var conn atomic.Pointer[stampConn]
+	var reused atomic.Bool
+	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+		if c := stamps(info.Conn); c != nil {
+			reused.Store(c.begin())
+			conn.Store(c)
+		}
+	}}
+	req := (&http.Request{
+		Method: http.MethodPost, URL: &target, Host: target.Host, Header: m.Header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Body: io.NopCloser(bytes.NewReader(m.Body)), ContentLength: int64(len(m.Body)), // no GetBody: the transport re-sends nothing by itself
+	}).WithContext(httptrace.WithClientTrace(x.ctx, trace))
+	if d := x.engine.o.Load.FirstByteTimeout; d > 0 {
+		first := time.AfterFunc(d, func() { x.cancel(errFirstByte) })
+		defer first.Stop()
+	}
+	res, err := t.RoundTrip(req)
+	c := conn.Load()
+	x.conn = c
+	if c == nil {
+		return res, err
+	}
+	if sent := bench.Instant(c.firstWrite.Load()); !x.rec.Sent.Known() {
+		x.rec.Sent = sent // a replacement keeps the first attempt's: the clock runs on
+	}
+	x.rec.Written = bench.Instant(c.lastWrite.Load())
+	x.rec.Connection.Reused = reused.Load()
+	if !reused.Load() {
+		x.rec.Connection.DialStart = x.engine.clock.at(c.dialStart)
+		x.rec.Connection.Connected = x.engine.clock.at(c.connected)
+		x.rec.Connection.TLSDone = x.engine.clock.at(c.tlsDone)
+	}
+	if err == nil {
+		x.rec.Header = bench.Instant(c.lastRead.Load())
+	}
+	return res, err
+}
+
+// amend sends the request once more where the server refused a field it can do without; else it returns res with the
+// body it has read put back.
+func (x *attempt) amend(res *http.Response, m bench.Message) *http.Response {
+	body, _ := io.ReadAll(io.LimitReader(res.Body, refusal))
+	if changed, ok := x.engine.o.Protocol.Amend(m, res.StatusCode, body); ok {
+		io.Copy(io.Discard, io.LimitReader(res.Body, drainBytes))
+		res.Body.Close()
+		if again, err := x.send(changed); err == nil {
+			x.rec.Resent = true
+			return again
+		}
+	}
+	res.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(body), res.Body), res.Body}
+	return res
+}
+
+// receive feeds the body to the decoder, each piece with the instant at which it was read, and completes the record.
+func (x *attempt) receive(res *http.Response, decoder bench.Decoder, release func()) {
+	decoder.Head(res.StatusCode, res.Header)
+	x.rec.Status = res.StatusCode
+	if d := x.engine.o.Load.IdleTimeout; d > 0 {
+		x.idle = time.AfterFunc(d, func() { x.cancel(errIdle) })
+		defer x.idle.Stop()
+	}
+	buf := make([]byte, 16<<10)
+	seen := 0
+	for {
+		n, err := res.Body.Read(buf)
+		at := x.lastRead()
+		if n > 0 {
+			x.rec.Bytes += int64(n)
+			if x.idle != nil {
+				x.idle.Reset(x.engine.o.Load.IdleTimeout)
+			}
+			terminal := decoder.Feed(buf[:n], at)
+			x.engine.o.Live.Chunks.Add(int64(len(x.rec.Chunks) - seen))
+			seen = len(x.rec.Chunks)
+			if terminal {
+				x.rec.Done = at
+				release()
+				decoder.End(nil)
+				x.drain(res.Body, buf)
+				return
+			}
+		}
+		if err == io.EOF {
+			x.rec.Done = x.engine.clock.Now()
+			release()
+			decoder.End(nil)
+			return
+		}
+		if err != nil {
+			x.fail(decoder, err)
+			release()
+			return
+		}
+	}
+}
+
+// lastRead is when the bytes just handed out left the kernel.
+func (x *attempt) lastRead() bench.Instant {
+	if x.conn == nil {
+		return x.engine.clock.Now()
+	}
+	return bench.Instant(x.conn.lastRead.Load())
+}
+
+// drain reads what follows the terminal event, within bounds, so that the connection can be used again.
+func (x *attempt) drain(body io.Reader, buf []byte) {
+	limit := time.AfterFunc(drainTime, func() { x.cancel(errIdle) })
+	defer limit.Stop()
+	for left := drainBytes; left > 0; {
+		n, err := body.Read(buf)
+		left -= n
+		if err != nil {
+			return
+		}
+	}
+}
+
+// fail completes the record of a request that got no whole reply.
+func (x *attempt) fail(decoder bench.Decoder, err error) {
+	x.rec.Done = x.engine.clock.Now()
+	cause := err
+	if x.ctx.Err() != nil {
+		cause = context.Cause(x.ctx)
+	}
+	decoder.End(cause)
+	if x.user.Err() != nil {
+		x.rec.Cancelled, x.rec.Failure = true, nil
+		return
+	}
+	switch cause {
+	case errFirstByte, errIdle, errTotal:
+		x.rec.Failure = &bench.Failure{Kind: bench.FailTimeout, Message: cause.Error()}
+	default:
+		kind, message := x.engine.o.Classify(cause)
+		x.rec.Fail(kind, message)
+	}
+}

@@ -1,0 +1,114 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/servemark/servemark/internal/bench"
+)
+
+// Run sends every request of the plan at its time and calls emit with each Record as it is finished, one call at a time,
+// in the order of finishing. When ctx ends nothing more is sent, and what is in flight is emitted as cancelled; that is no
+// error. It returns an error when a request cannot be encoded (before anything is sent) or when emit returns one (which
+// ends the run in the same way).
+func (e *Engine) Run(ctx context.Context, plan *bench.Plan, emit func(bench.Record) error) error {
+	messages := make([]bench.Message, len(plan.Requests))
+	for i := range plan.Requests {
+		m, err := e.o.Protocol.Encode(&plan.Requests[i])
+		if err != nil {
+			return fmt.Errorf("request %d: %w", i, err)
+		}
+		messages[i] = m
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+
+	e.reset(newClock())
+	defer e.Close()
+	e.dialer.ahead(ctx, e.base, e.o.Proxy, e.startingConnections(plan))
+	e.clock.restart() // making connections is not part of the schedule
+
+	finished := make(chan bench.Record, len(plan.Requests)) // room for all: a sender never waits
+	var recorder sync.WaitGroup
+	var failed error
+	recorder.Go(func() {
+		for rec := range finished {
+			if failed == nil {
+				if failed = emit(rec); failed != nil {
+					cancel()
+				}
+			}
+		}
+	})
+	e.dispatch(ctx, plan, messages, finished)
+	close(finished)
+	recorder.Wait()
+	return failed
+}
+
+// startingConnections is how many requests can be in flight at the very start.
+func (e *Engine) startingConnections(plan *bench.Plan) int {
+	n := len(plan.Requests)
+	if c := plan.Spec.Load.Concurrency; c > 0 {
+		n = min(n, c)
+	}
+	if plan.Spec.Load.Scheduled() {
+		n = min(n, 1+int(plan.Spec.Load.Rate*maxReadyAge.Seconds()/2))
+	}
+	return n
+}
+
+// dispatch walks the plan and returns when every started request has its Record in finished.
+func (e *Engine) dispatch(ctx context.Context, plan *bench.Plan, messages []bench.Message, finished chan<- bench.Record) {
+	var slots chan struct{}
+	if c := plan.Spec.Load.Concurrency; c > 0 {
+		slots = make(chan struct{}, c)
+	}
+	end := bench.Never
+	if d := plan.Spec.Load.Duration; d > 0 {
+		end = bench.At(d)
+	}
+	var inFlight sync.WaitGroup
+	defer inFlight.Wait()
+	for i := range plan.Requests {
+		due := plan.Requests[i].Due
+		if due.Known() {
+			if end.Known() && due > end || !e.clock.pause(due, ctx.Done(), e.fine) {
+				return
+			}
+		}
+		if slots != nil {
+			select {
+			case slots <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+		}
+		if ctx.Err() != nil || end.Known() && e.clock.Now() >= end {
+			return
+		}
+		rec := bench.NewRecord(plan.Requests[i].ID)
+		rec.Admitted, rec.Due = e.clock.Now(), due
+		if !due.Known() {
+			rec.Due = rec.Admitted
+		}
+		inFlight.Go(func() {
+			free := sync.OnceFunc(func() {
+				if slots != nil {
+					<-slots
+				}
+			})
+			defer free()
+			e.o.Live.InFlight.Add(1)
+			done := sync.OnceFunc(func() { e.o.Live.InFlight.Add(-1); free() })
+			e.exchange(ctx, messages[i], &rec, done)
+			done()
+			e.o.Live.Done.Add(1)
+			if rec.Failure != nil {
+				e.o.Live.Failed.Add(1)
+			}
+			finished <- rec
+		})
+	}
+}
