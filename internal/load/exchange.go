@@ -15,7 +15,8 @@ import (
 
 // Limits of a reply that is over or refused.
 const (
-	drainTime  = time.Second // how long the rest of a finished reply is awaited, so that its connection can be used again
+	drainTime  = time.Second      // how long the rest of a finished reply is awaited, so that its connection can be used again
+	reuseGrace = time.Millisecond // how long the slot waits for that: the next request then finds the connection
 	drainBytes = 256 << 10
 	refusal    = 64 << 10 // how much of an error body is read
 )
@@ -27,8 +28,8 @@ var (
 	errTotal     = errors.New("the reply did not end within the request's limit")
 )
 
-// exchange performs one request and completes rec. It calls release once, as soon as the reply is over for the user:
-// at its terminal event or its failure.
+// exchange performs one request and completes rec. It calls release, perhaps more than once, as soon as the reply is over
+// for the user: at its terminal event (a millisecond later at most, see reuseGrace) or its failure.
 func (e *Engine) exchange(ctx context.Context, m bench.Message, rec *bench.Record, release func()) {
 	decoder := e.o.Protocol.Decoder(rec)
 	x := &attempt{engine: e, rec: rec, user: ctx}
@@ -123,6 +124,7 @@ func (x *attempt) amend(res *http.Response, m bench.Message) *http.Response {
 	if changed, ok := x.engine.o.Protocol.Amend(m, res.StatusCode, body); ok {
 		io.Copy(io.Discard, io.LimitReader(res.Body, drainBytes))
 		res.Body.Close()
+		x.rec.Sent = bench.Never // the request that is answered is the second one
 		if again, err := x.send(changed); err == nil {
 			x.rec.Resent = true
 			return again
@@ -158,9 +160,11 @@ func (x *attempt) receive(res *http.Response, decoder bench.Decoder, release fun
 			seen = len(x.rec.Chunks)
 			if terminal {
 				x.rec.Done = at
+				grace := time.AfterFunc(reuseGrace, release)
+				x.drain(res.Body, buf)
+				grace.Stop()
 				release()
 				decoder.End(nil)
-				x.drain(res.Body, buf)
 				return
 			}
 		}
