@@ -1,0 +1,131 @@
+// Package sim is a simulated LLM server: it speaks the routes and frames of real engines over HTTP while an engine model
+// (package engine) decides when every token leaves, on absolute deadlines, so each number a client measures is known beforehand.
+// It shares no code with the clients it is used to check.
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/servemark/servemark/internal/sim/engine"
+)
+
+// Flavour is the server whose routes, field names, frames and words of error are spoken.
+type Flavour string
+
+// The flavours a server can take; the zero value means SGLang.
+const (
+	SGLang   Flavour = "sglang"
+	VLLM     Flavour = "vllm"
+	LlamaCpp Flavour = "llamacpp"
+)
+
+// Defaults of Config where zero cannot be meant literally.
+const (
+	DefaultServedModel  = "sim"
+	DefaultModel        = "servemark/sim-4k"
+	DefaultMaxModelLen  = 131072
+	DefaultAnswerTokens = 128
+)
+
+// Config describes one simulated server. The zero value answers at once as an SGLang server that serves "sim".
+type Config struct {
+	// ServedModel is the id the server answers to; Model is the repository or path it declares its weights come from.
+	ServedModel string
+	Model       string
+	// Flavour is the server imitated; empty is SGLang.
+	Flavour Flavour
+	// APIKey, when set, is asked for where the imitated server asks for it.
+	APIKey string
+	// TTFT is the time from acceptance to the first token, ITL from each token to the next, on absolute deadlines.
+	// They apply while Engine is nil or has the Independent schedule.
+	TTFT time.Duration
+	ITL  time.Duration
+	// AnswerTokens is the mean length of an answer that may end by itself (no ignore_eos); 0 is DefaultAnswerTokens.
+	AnswerTokens int
+	// ReasoningShare (0..1) of a chat answer's tokens, or exactly ReasoningTokens of them, come as reasoning; set at most one.
+	ReasoningShare  float64
+	ReasoningTokens int
+	// Seed varies texts, natural lengths, noise and faults.
+	Seed uint64
+	// MaxModelLen is the context length in tokens; 0 is DefaultMaxModelLen.
+	MaxModelLen int
+	// MaxSeqs is the most requests that run at once; 0 leaves it to the engine model (no limit with plain TTFT and ITL).
+	MaxSeqs int
+	// Engine is the step model and scheduler; nil is the Independent timeline of TTFT and ITL.
+	Engine *engine.Params
+	// LogBodies, when set, receives every request as one JSON line {"path":…,"body":…}; it is written from one goroutine at a time.
+	LogBodies io.Writer
+}
+
+func (c Config) withDefaults() Config {
+	if c.ServedModel == "" {
+		c.ServedModel = DefaultServedModel
+	}
+	if c.Model == "" {
+		c.Model = DefaultModel
+	}
+	if c.Flavour == "" {
+		c.Flavour = SGLang
+	}
+	if c.AnswerTokens == 0 {
+		c.AnswerTokens = DefaultAnswerTokens
+	}
+	if c.MaxModelLen == 0 {
+		c.MaxModelLen = DefaultMaxModelLen
+	}
+	return c
+}
+
+// engineParams is the engine model in force.
+func (c Config) engineParams() engine.Params {
+	var p engine.Params
+	if c.Engine != nil {
+		p = *c.Engine
+	}
+	if c.TTFT != 0 || c.ITL != 0 {
+		p.TTFT, p.ITL = c.TTFT, c.ITL
+	}
+	if c.MaxSeqs != 0 {
+		p.MaxSeqs = c.MaxSeqs
+	}
+	if c.Seed != 0 {
+		p.Seed = c.Seed
+	}
+	return p
+}
+
+// Validate reports every fault at once.
+func (c Config) Validate() error {
+	var errs []error
+	bad := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	switch c.Flavour {
+	case "", SGLang, VLLM, LlamaCpp:
+	default:
+		bad(false, "flavour %q is unknown; take sglang, vllm or llamacpp", c.Flavour)
+	}
+	bad(c.TTFT >= 0, "TTFT %v is negative; take 0 or more", c.TTFT)
+	bad(c.ITL >= 0, "ITL %v is negative; take 0 or more", c.ITL)
+	if c.Engine != nil && c.Engine.Schedule != "" && c.Engine.Schedule != engine.Independent {
+		bad(c.TTFT == 0 && c.ITL == 0, "TTFT %v and ITL %v are fixed while the %s schedule derives both from its step model; leave one of the two out",
+			c.TTFT, c.ITL, c.Engine.Schedule)
+	}
+	bad(c.AnswerTokens >= 0, "answer length %d is negative; take 1 token or more", c.AnswerTokens)
+	bad(c.ReasoningShare >= 0 && c.ReasoningShare <= 1, "reasoning share %v lies outside 0..1", c.ReasoningShare)
+	bad(c.ReasoningTokens >= 0, "reasoning tokens %d are negative; take 0 or more", c.ReasoningTokens)
+	bad(c.ReasoningShare == 0 || c.ReasoningTokens == 0, "reasoning is given as a share (%v) and as tokens (%d); take one", c.ReasoningShare, c.ReasoningTokens)
+	bad(c.MaxModelLen >= 0, "context length %d is negative; take 1 token or more", c.MaxModelLen)
+	bad(c.MaxSeqs >= 0, "running requests %d are negative; take 1 or more", c.MaxSeqs)
+	if p := c.engineParams(); p.TTFT >= 0 && p.ITL >= 0 && p.MaxSeqs >= 0 {
+		if _, err := engine.New(p); err != nil {
+			errs = append(errs, fmt.Errorf("engine model: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}

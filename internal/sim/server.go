@@ -1,0 +1,243 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/servemark/servemark/internal/sim/engine"
+)
+
+// TokenizerName is the built-in tokenizer that the server counts with and declares to clients.
+const TokenizerName = "servemark/sim-4k"
+
+// Server is one simulated server: an engine on the real clock behind the routes of its flavour.
+type Server struct {
+	cfg     Config
+	params  engine.Params
+	tok     Tokenizer
+	vocab   int
+	text    *writer
+	driver  *driver
+	truth   *truthLog
+	mux     *http.ServeMux
+	created time.Time
+	ids     atomic.Uint64
+	bodyLog sync.Mutex
+}
+
+// New checks the configuration and returns a server that is ready to answer; it owns no goroutine while no request is live.
+func New(c Config) (*Server, error) {
+	tok, vocab, err := builtinTokenizer()
+	if err != nil {
+		return nil, err
+	}
+	return newServer(c, tok, vocab)
+}
+
+func newServer(c Config, tok Tokenizer, vocab int) (*Server, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	c = c.withDefaults()
+	eng, err := engine.New(c.engineParams())
+	if err != nil {
+		return nil, err
+	}
+	text, err := newWriter(tok)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{cfg: c, params: eng.Params(), tok: tok, vocab: vocab, text: text, driver: newDriver(eng), truth: newTruthLog(), created: time.Now()}
+	s.mux = s.routes()
+	return s, nil
+}
+
+// Handler serves every route of the flavour.
+func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
+
+// Serve answers on l until ctx ends; streams under way are then cut, and nil is returned once every goroutine is gone.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	base, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	h := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 30 * time.Second, BaseContext: func(net.Listener) context.Context { return base }}
+	ended := make(chan error, 1)
+	go func() { ended <- h.Serve(l) }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		cut()
+		grace, cancel := context.WithTimeout(base, time.Second)
+		if h.Shutdown(grace) != nil {
+			err = h.Close()
+		}
+		cancel()
+		<-ended
+	}
+	s.driver.wait()
+	if err != nil && !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("simulated server on %s: %w", l.Addr(), err)
+	}
+	return nil
+}
+
+func (s *Server) routes() *http.ServeMux {
+	m := http.NewServeMux()
+	m.HandleFunc("POST /v1/chat/completions", s.chat)
+	m.HandleFunc("POST /v1/completions", s.completions)
+	m.HandleFunc("GET /v1/models", s.models)
+	m.HandleFunc("GET /health", s.health)
+	m.HandleFunc("POST /tokenize", s.tokenize)
+	m.HandleFunc("POST /detokenize", s.detokenize)
+	switch s.cfg.Flavour {
+	case VLLM:
+		m.HandleFunc("GET /version", s.version)
+		m.HandleFunc("GET /ping", s.health)
+		m.HandleFunc("POST /reset_prefix_cache", s.flushCache)
+	case LlamaCpp:
+		m.HandleFunc("GET /props", s.props)
+		m.HandleFunc("GET /v1/health", s.health)
+	default:
+		m.HandleFunc("POST /generate", s.generate)
+		m.HandleFunc("GET /ready", s.health)
+		m.HandleFunc("GET /ping", s.health)
+		m.HandleFunc("GET /health_generate", s.health)
+		for _, name := range []string{"/model_info", "/get_model_info"} {
+			m.HandleFunc("GET "+name, s.modelInfo)
+		}
+		for _, name := range []string{"/server_info", "/get_server_info"} {
+			m.HandleFunc("GET "+name, s.serverInfo)
+		}
+		for _, method := range []string{"GET ", "POST "} {
+			m.HandleFunc(method+"/flush_cache", s.flushCache)
+		}
+	}
+	return m
+}
+
+func (s *Server) serve(w http.ResponseWriter, q *http.Request) {
+	if !s.authorised(q) {
+		s.unauthorised(w)
+		return
+	}
+	_, pattern := s.mux.Handler(q)
+	if pattern == "" {
+		s.lost(w, q)
+		return
+	}
+	s.mux.ServeHTTP(w, q)
+}
+
+func (s *Server) unauthorised(w http.ResponseWriter) {
+	if s.cfg.Flavour == LlamaCpp {
+		writeJSON(w, http.StatusUnauthorized, (&apiError{status: http.StatusUnauthorized, message: "Invalid API Key"}).body(LlamaCpp))
+		return
+	}
+	writeJSON(w, http.StatusUnauthorized, map[string]string{"error": "Unauthorized"})
+}
+
+// lost answers for a path or method that the flavour does not have.
+func (s *Server) lost(w http.ResponseWriter, q *http.Request) {
+	status, words := http.StatusNotFound, "Not Found"
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		other := q.Clone(q.Context())
+		other.Method = method
+		if _, pattern := s.mux.Handler(other); method != q.Method && pattern != "" {
+			status, words = http.StatusMethodNotAllowed, "Method Not Allowed"
+		}
+	}
+	if s.cfg.Flavour == LlamaCpp {
+		writeJSON(w, http.StatusNotFound, (&apiError{status: http.StatusNotFound, message: "File Not Found"}).body(LlamaCpp))
+		return
+	}
+	writeJSON(w, status, map[string]string{"detail": words})
+}
+
+// maxBody bounds a request body; a prompt of a million tokens is about 5 MB.
+const maxBody = 256 << 20
+
+// readBody reads one JSON object, and logs it when asked to.
+func (s *Server) readBody(q *http.Request, into any) *apiError {
+	raw, err := io.ReadAll(io.LimitReader(q.Body, maxBody))
+	if err != nil {
+		return badRequest("The request body could not be read: %v", err)
+	}
+	if err := s.logBody(q.URL.Path, raw); err != nil {
+		return &apiError{status: http.StatusInternalServerError, kind: "InternalServerError", message: err.Error()}
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return badRequest("The request body is not valid: %v", err)
+	}
+	return nil
+}
+
+func (s *Server) logBody(path string, raw []byte) error {
+	if s.cfg.LogBodies == nil {
+		return nil
+	}
+	entry := map[string]any{"path": path, "body": json.RawMessage(raw)}
+	if !json.Valid(raw) {
+		entry["body"] = string(raw)
+	}
+	line, err := json.Marshal(entry)
+	if err != nil {
+		return err
+	}
+	s.bodyLog.Lock()
+	defer s.bodyLog.Unlock()
+	if _, err := s.cfg.LogBodies.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("logging the request: %w", err)
+	}
+	return nil
+}
+
+// newReply starts the answer of one HTTP request.
+func (s *Server) newReply(accepted time.Duration, p *sampling, prefix string, answers []*answer) *reply {
+	n := s.ids.Add(1)
+	r := &reply{
+		id: fmt.Sprintf("%s%016x%016x", prefix, mix(n^s.cfg.Seed), mix(^n)), created: s.created.Add(accepted).Unix(), model: s.cfg.ServedModel,
+		accepted: accepted, answers: answers, stream: p.Stream, tokenIDs: p.ReturnIDs, interval: max(p.Interval, 1),
+	}
+	if s.cfg.Flavour == SGLang {
+		r.id = r.id[len(prefix):]
+	}
+	if s.params.PrefixCache {
+		r.pageSize = s.params.PageSize
+	}
+	if o := p.StreamOptions; o != nil {
+		r.usage = o.IncludeUsage
+		r.continuous = o.ContinuousUsageStats && (o.IncludeUsage || s.cfg.Flavour == SGLang)
+	}
+	return r
+}
+
+func (s *Server) contextLen() int { return min(s.cfg.MaxModelLen, s.roomPerRequest()) }
+
+// roomPerRequest is the most tokens the engine can hold for one request.
+func (s *Server) roomPerRequest() int {
+	switch s.params.Schedule {
+	case engine.Independent:
+		return s.cfg.MaxModelLen
+	case engine.Slots:
+		return s.params.KVTokens / s.params.PageSize / s.params.MaxSeqs * s.params.PageSize
+	}
+	return s.params.KVTokens / s.params.PageSize * s.params.PageSize
+}
+
+// reportsCache says whether usage carries the cached prompt tokens: always with llama.cpp, else with the prefix cache on.
+func (s *Server) reportsCache() bool { return s.cfg.Flavour == LlamaCpp || s.params.PrefixCache }
+
+func (s *Server) streamType() string {
+	if s.cfg.Flavour == LlamaCpp {
+		return "text/event-stream"
+	}
+	return "text/event-stream; charset=utf-8"
+}

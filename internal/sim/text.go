@@ -1,0 +1,125 @@
+package sim
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Tokenizer is what the server needs of a tokenizer. Decode of one id of a whole word is that word's text.
+type Tokenizer interface {
+	Encode(text string) []int
+	Decode(ids []int) string
+}
+
+//go:embed story.txt
+var story string
+
+// piece is one token of an answer: its id, its text, and the text escaped for use inside a JSON string.
+type piece struct {
+	id   int
+	text string
+	esc  string
+}
+
+func newPiece(id int, text string) piece { return piece{id: id, text: text, esc: escape(text)} }
+
+// escape returns text as it stands between the quotes of a JSON string.
+func escape(text string) string {
+	plain := true
+	for i := 0; i < len(text); i++ {
+		if c := text[i]; c < 0x20 || c == '"' || c == '\\' || c >= 0x7f {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return text
+	}
+	b, err := json.Marshal(text)
+	if err != nil || len(b) < 2 {
+		return ""
+	}
+	return string(b[1 : len(b)-1])
+}
+
+// writer makes answers: the words of a story, in order from a place that depends on the prompt, one token each. Only words
+// that the tokenizer keeps as a single token are used, so the text of an answer encodes to exactly its tokens.
+type writer struct {
+	words []piece // each begins with a space
+	heads []piece // the same words without the space, for the first token of an answer; id -1 where that is no single token
+}
+
+func newWriter(t Tokenizer) (*writer, error) {
+	w := &writer{}
+	for word := range strings.FieldsSeq(story) {
+		ids := t.Encode(" " + word)
+		if len(ids) != 1 || t.Decode(ids) != " "+word {
+			continue
+		}
+		w.words = append(w.words, newPiece(ids[0], " "+word))
+		head := piece{id: -1}
+		if ids := t.Encode(word); len(ids) == 1 && t.Decode(ids) == word {
+			head = newPiece(ids[0], word)
+		}
+		w.heads = append(w.heads, head)
+	}
+	if len(w.words) < 50 {
+		return nil, fmt.Errorf("sim: the tokenizer keeps only %d words of the built-in story as single tokens; answers could not be exact", len(w.words))
+	}
+	return w, nil
+}
+
+// write returns n tokens for a prompt whose hash is h. bare drops the leading space of the first word where the vocabulary has it.
+func (w *writer) write(n int, h uint64, bare bool) []piece {
+	out := make([]piece, n)
+	at := int(h % uint64(len(w.words)))
+	for i := range out {
+		out[i] = w.words[at]
+		if i == 0 && bare && w.heads[at].id >= 0 {
+			out[i] = w.heads[at]
+		}
+		if at++; at == len(w.words) {
+			at = 0
+		}
+	}
+	return out
+}
+
+// spell returns the tokens of a given text, one piece each; a token that ends inside a character carries no text, the next
+// one carries the whole character, as engines hold back halves.
+func spell(t Tokenizer, text string) []piece {
+	ids := t.Encode(text)
+	out := make([]piece, len(ids))
+	from := 0
+	for i := range ids {
+		part := t.Decode(ids[from : i+1])
+		if !utf8.ValidString(part) || strings.HasSuffix(part, "\uFFFD") {
+			out[i] = piece{id: ids[i]}
+			continue
+		}
+		out[i] = newPiece(ids[i], part)
+		from = i + 1
+	}
+	return out
+}
+
+// mix is a 64-bit finaliser: every input bit moves every output bit.
+func mix(x uint64) uint64 {
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// hashIDs folds token ids and a seed into 64 bits, the same on every run.
+func hashIDs(seed uint64, ids []int) uint64 {
+	h := mix(seed + 0x9e3779b97f4a7c15)
+	for _, id := range ids {
+		h = mix(h ^ uint64(id)*0x9e3779b97f4a7c15)
+	}
+	return h
+}
