@@ -159,7 +159,7 @@ func (e *Error) whatTransport() string {
 // settings that most cures point to.
 const (
 	setToken   = "set HF_TOKEN to a token of an account that may read it"
-	setMirror  = "HF_ENDPOINT=https://… asks a mirror, a local path or HF_HUB_OFFLINE=1 with a filled cache asks nobody"
+	setMirror  = "or set HF_ENDPOINT to a mirror, or give a local path"
 	moveCache  = "set HF_HUB_CACHE to a folder on another disk"
 	typeName   = "type org/name or org/name@revision; a local path starts with ./ or /"
 	checkNames = "check the spelling"
@@ -210,11 +210,11 @@ func (e *Error) cureTransport() string {
 		}
 		return wait
 	case ServerFault:
-		return "try again later, or " + setMirror
+		return "try again later, " + setMirror
 	case NotAHub:
 		return "check HF_ENDPOINT, and that no proxy or login page stands in between"
 	case DNS, Refused, TimedOut, Network:
-		return "check the network and HTTPS_PROXY; " + setMirror
+		return "check the network and HTTPS_PROXY, " + setMirror
 	case TLS:
 		return "give the proxy's certificate with SSL_CERT_FILE, or check the clock"
 	case Proxy:

@@ -5,9 +5,12 @@
 package hub
 
 import (
+	"cmp"
 	"errors"
+	"net/http"
 	"net/url"
 	"os"
+	"time"
 )
 
 // Client reads one cache and asks one hub. It is safe for use by many goroutines and, through locks
@@ -15,8 +18,10 @@ import (
 type Client struct {
 	opts     Options
 	endpoint *url.URL
+	http     *http.Client
 	open     func(path string, flag int) (writer, error)
 	symlink  func(target, link string) error
+	pause    time.Duration // before a broken download is continued
 }
 
 // New checks the options and makes a client. It opens no file and no connection.
@@ -28,7 +33,16 @@ func New(opts Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{opts: opts, endpoint: endpoint, open: openFile, symlink: os.Symlink}, nil
+	opts.HeadTimeout = cmp.Or(opts.HeadTimeout, defaultTimeout)
+	opts.StallTimeout = cmp.Or(opts.StallTimeout, defaultTimeout)
+	opts.UserAgent = cmp.Or(opts.UserAgent, "servemark")
+	if opts.Transport == nil {
+		opts.Transport = newTransport(opts.StallTimeout)
+	}
+	return &Client{opts: opts, endpoint: endpoint, open: openFile, symlink: os.Symlink, pause: time.Second, http: &http.Client{
+		Transport:     opts.Transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
 }
 
 // Host is the hub's host as a caller should announce it before Fetch asks it; the address's user and

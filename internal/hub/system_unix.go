@@ -18,6 +18,8 @@ func tryLock(f *os.File) (bool, error) {
 		return true, nil
 	case errors.Is(err, unix.EWOULDBLOCK), errors.Is(err, unix.EINTR):
 		return false, nil
+	case errors.Is(err, unix.ENOLCK): // a network file system without a lock service
+		return false, errors.ErrUnsupported
 	}
 	return false, err
 }
