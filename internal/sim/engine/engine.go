@@ -44,6 +44,8 @@ type Seq struct {
 	pages    []int32 // KV pages held
 	planned  int     // tokens to compute in the step under way
 	admitted int     // order of admission, for first-come rules
+	named    int     // leading pages whose content is known to the prefix cache
+	hits     int     // cached pages when the queue was last ordered by prefix
 	heapAt   time.Duration
 	slot     int
 }
