@@ -1,0 +1,120 @@
+package stats
+
+import (
+	"fmt"
+
+	"github.com/servemark/servemark/internal/bench"
+)
+
+// countTokens fills in the totals over successes and who counted them.
+func (r *run) countTokens(s *bench.Summary) {
+	zero := bench.Counted(0)
+	s.OutputTokens, s.ReasoningTokens, s.Retokenized = zero, zero, zero
+	s.InputByTokenizer, s.InputTemplated = zero, zero
+	server := zero
+	var byServer, byTokenizer int
+	var ways [spreadWays]int
+	for i := range r.replies {
+		rep := &r.replies[i]
+		u := &rep.rec.Usage
+		switch {
+		case u.Completion.Known():
+			byServer++
+		case rep.output.Known():
+			byTokenizer++
+		}
+		s.OutputTokens = s.OutputTokens.Plus(rep.output)
+		s.ReasoningTokens = s.ReasoningTokens.Plus(u.Reasoning)
+		s.Retokenized = s.Retokenized.Plus(rep.rec.Retokenized)
+		server = server.Plus(u.Prompt)
+		raw, templated := plannedInput(rep.req)
+		s.InputByTokenizer = s.InputByTokenizer.Plus(raw)
+		s.InputTemplated = s.InputTemplated.Plus(templated)
+		if n, known := u.Cached.Get(); known {
+			s.CachedTokens = bench.Counted(s.CachedTokens.Or(0) + n)
+			s.CachedStated++
+		}
+		if rep.rec.Streamed && len(rep.rec.Chunks) > 0 {
+			ways[rep.by]++
+		}
+	}
+	s.ChunkTokens = spreadInWords(ways)
+	s.OutputSource = outputSource(byServer, byTokenizer, len(r.replies))
+	s.InputTokens, s.InputSource = server, bench.TokensByServer
+	if !server.Known() {
+		s.InputTokens, s.InputSource = s.InputByTokenizer, bench.TokensByTokenizer
+	}
+	if !s.InputTokens.Known() || len(r.replies) == 0 {
+		s.InputSource = bench.TokensUnknown
+	}
+	if len(r.replies) == 0 { // sums over nothing are 0, but nobody counted these
+		s.ReasoningTokens, s.Retokenized, s.InputByTokenizer, s.InputTemplated = bench.Unknown, bench.Unknown, bench.Unknown, bench.Unknown
+	}
+}
+
+// plannedInput returns the tokenizer's two counts of a prompt.
+func plannedInput(req *bench.Request) (raw, templated bench.Count) {
+	if req == nil {
+		return bench.Unknown, bench.Unknown
+	}
+	return req.InputTokens, req.TemplatedTokens
+}
+
+func outputSource(byServer, byTokenizer, replies int) bench.TokenSource {
+	switch {
+	case replies == 0 || byServer+byTokenizer < replies:
+		return bench.TokensUnknown
+	case byTokenizer == 0:
+		return bench.TokensByServer
+	case byServer == 0:
+		return bench.TokensByTokenizer
+	}
+	return bench.TokensMixed
+}
+
+// notes are facts that leave the verdict alone but change how a figure reads.
+func (r *run) notes(s *bench.Summary) []string {
+	var out []string
+	note := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	var noUsage, uncounted, short, onePiece, whole int
+	for i := range r.replies {
+		rep := &r.replies[i]
+		if !rep.rec.Usage.Completion.Known() {
+			noUsage++
+		}
+		if !rep.output.Known() {
+			uncounted++
+		}
+		if n, known := rep.rec.Usage.Completion.Get(); known && rep.req != nil && n < rep.req.OutputTokens {
+			short++
+		}
+		switch {
+		case !rep.rec.Streamed:
+			whole++
+		case len(rep.rec.Chunks) > 1 && !rep.inPieces:
+			onePiece++
+		}
+	}
+	all := len(r.replies)
+	switch {
+	case uncounted > 0:
+		note("output tokens are unknown: %d of %d answers have neither the server's usage nor a tokenizer's count", uncounted, all)
+	case noUsage > 0:
+		note("%d of %d answers came without the server's usage; the tokenizer counted them", noUsage, all)
+	}
+	if short > 0 && r.plan.Spec.Body.IgnoreEOS {
+		note("%d of %d answers are shorter than asked although the end of text was to be ignored: the server may not know ignore_eos",
+			short, all)
+	}
+	if onePiece > 0 {
+		note("%d of %d streamed answers were received in one piece (buffered on the way?): no time between tokens is measured for them",
+			onePiece, all)
+	}
+	if whole > 0 && whole < all {
+		note("%d of %d answers were not streamed: they have no time to first token and none between tokens", whole, all)
+	}
+	if s.Empty > 0 {
+		note("%d of %d answers have counted tokens but no text; their time to first token is not measured", s.Empty, all)
+	}
+	return out
+}
