@@ -1,0 +1,416 @@
+package endpoint
+
+import (
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/servemark/servemark/internal/bench"
+)
+
+// quick reads the events that streams are made of (text, thoughts, ids, usage, finish) in one pass without allocating.
+// It answers false where it is not sure: errors, tool calls, refusals, rare places for known things, repeated keys,
+// anything illegal. Where it answers true the frame equals what reference makes of the same bytes.
+func (f *frame) quick(data []byte, native, text bool) bool {
+	s := newScan(data)
+	if !s.open('{') {
+		return false
+	}
+	seen := uint(0)
+	for first := true; ; {
+		key, more := s.key(&first)
+		if !more {
+			break
+		}
+		switch string(key) {
+		case "error":
+			s.needNull()
+		case "object", "type":
+			if s.peek() != '"' {
+				s.skip()
+			} else if v, plain := s.str(); !plain || string(v) == "error" {
+				s.fail()
+			}
+		case "choices":
+			if native {
+				s.skip()
+			} else if s.once(&seen, 1) {
+				f.quickChoices(&s, text)
+			}
+		case "usage":
+			if native {
+				s.skip()
+			} else if s.once(&seen, 2) {
+				f.quickUsage(&s)
+			}
+		case "sglext", "x_groq":
+			if native {
+				s.skip()
+			} else {
+				s.needNull()
+			}
+		case "text":
+			if !native {
+				s.skip()
+			} else if s.once(&seen, 4) {
+				f.hasAnswer = s.text(&f.answer, true)
+			}
+		case "output_ids":
+			if !native {
+				s.skip()
+			} else if s.once(&seen, 8) {
+				f.quickIDs(&s)
+			}
+		case "meta_info":
+			if !native {
+				s.skip()
+			} else if s.once(&seen, 16) {
+				f.quickMeta(&s)
+			}
+		default:
+			s.skip()
+		}
+	}
+	return s.end()
+}
+
+// needNull consumes a null and gives up on anything else.
+func (s *scan) needNull() {
+	if !s.null() {
+		s.fail()
+	}
+}
+
+// once gives up where the key with this bit has been seen before in the object.
+func (s *scan) once(seen *uint, bit uint) bool {
+	if *seen&bit != 0 {
+		s.fail()
+		return false
+	}
+	*seen |= bit
+	return true
+}
+
+// text consumes a string or null and reports whether there is any text; with keep it is appended, decoded, to dst.
+func (s *scan) text(dst *[]byte, keep bool) bool {
+	if s.null() {
+		return false
+	}
+	raw, plain := s.str()
+	if keep {
+		if plain {
+			*dst = append(*dst, raw...)
+		} else {
+			*dst = appendDecoded(*dst, raw)
+		}
+	}
+	return len(raw) > 0
+}
+
+// count consumes a whole number or null.
+func (s *scan) count() bench.Count {
+	if s.null() {
+		return bench.Unknown
+	}
+	return bench.Counted(s.whole())
+}
+
+func (f *frame) quickChoices(s *scan, text bool) {
+	if s.null() {
+		return
+	}
+	if !s.open('[') {
+		s.fail()
+		return
+	}
+	for first := true; s.item(&first); {
+		f.choices++
+		f.quickChoice(s, text)
+	}
+}
+
+func (f *frame) quickChoice(s *scan, text bool) {
+	if !s.open('{') {
+		s.fail()
+		return
+	}
+	seen := uint(0)
+	for first := true; ; {
+		key, more := s.key(&first)
+		if !more {
+			return
+		}
+		switch string(key) {
+		case "delta", "message": // one of the two, and no text beside it
+			if s.once(&seen, 1) && !s.null() {
+				f.quickDelta(s, text)
+			}
+		case "text":
+			if s.once(&seen, 1) && s.text(&f.answer, text) {
+				f.hasAnswer = true
+			}
+		case "finish_reason":
+			if s.once(&seen, 2) && !s.null() {
+				if v, plain := s.str(); !plain {
+					s.fail()
+				} else if f.finish == "" {
+					f.finish = finishWord(v)
+				}
+			}
+		case "token_ids":
+			if s.once(&seen, 4) && !s.null() {
+				f.quickIDs(s)
+			}
+		case "error", "usage":
+			s.needNull()
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (f *frame) quickDelta(s *scan, text bool) {
+	if !s.open('{') {
+		s.fail()
+		return
+	}
+	seen := uint(0)
+	for first := true; ; {
+		key, more := s.key(&first)
+		if !more {
+			return
+		}
+		switch string(key) {
+		case "content":
+			if s.once(&seen, 1) && s.text(&f.answer, text) {
+				f.hasAnswer = true
+			}
+		case "reasoning_content", "reasoning", "thinking":
+			if s.null() {
+				continue
+			}
+			if s.once(&seen, 2) && s.text(&f.thinking, text) { // the same thought under two names is the reference's affair
+				f.hasThinking = true
+			}
+		case "tool_calls":
+			if !s.null() {
+				nothing := true
+				if !s.open('[') || s.item(&nothing) {
+					s.fail()
+				}
+			}
+		case "function_call", "refusal", "reasoning_details":
+			s.needNull()
+		default:
+			s.skip()
+		}
+	}
+}
+
+// quickIDs counts a list of token ids, or null.
+func (f *frame) quickIDs(s *scan) {
+	if s.null() {
+		return
+	}
+	if !s.open('[') {
+		s.fail()
+		return
+	}
+	f.hasIDs = true
+	for first := true; s.item(&first); {
+		f.ids++
+		s.skip()
+	}
+}
+
+func (f *frame) quickUsage(s *scan) {
+	if s.null() {
+		return
+	}
+	if !s.open('{') {
+		s.fail()
+		return
+	}
+	var reasoning, cached bench.Count
+	seen := uint(0)
+	for first := true; ; {
+		key, more := s.key(&first)
+		if !more {
+			break
+		}
+		switch string(key) {
+		case "prompt_tokens":
+			if s.once(&seen, 1) {
+				f.usage.Prompt = s.count()
+			}
+		case "completion_tokens":
+			if s.once(&seen, 2) {
+				f.usage.Completion = s.count()
+			}
+		case "reasoning_tokens":
+			if s.once(&seen, 4) {
+				reasoning = s.count()
+			}
+		case "completion_tokens_details":
+			if s.once(&seen, 8) {
+				f.usage.Reasoning = s.detail("reasoning_tokens")
+			}
+		case "prompt_tokens_details":
+			if s.once(&seen, 16) {
+				f.usage.Cached = s.detail("cached_tokens")
+			}
+		case "cached_tokens":
+			if s.once(&seen, 32) {
+				cached = s.count()
+			}
+		case "prompt_cache_hit_tokens":
+			s.needNull()
+		default:
+			s.skip()
+		}
+	}
+	if !f.usage.Reasoning.Known() {
+		f.usage.Reasoning = reasoning
+	}
+	if !f.usage.Cached.Known() {
+		f.usage.Cached = cached
+	}
+}
+
+// detail consumes an object, or null, and returns its count of that name.
+func (s *scan) detail(name string) (n bench.Count) {
+	if s.null() {
+		return bench.Unknown
+	}
+	if !s.open('{') {
+		s.fail()
+		return bench.Unknown
+	}
+	seen := uint(0)
+	for first := true; ; {
+		key, more := s.key(&first)
+		if !more {
+			return n
+		}
+		if string(key) != name {
+			s.skip()
+		} else if s.once(&seen, 1) {
+			n = s.count()
+		}
+	}
+}
+
+func (f *frame) quickMeta(s *scan) {
+	if s.null() {
+		return
+	}
+	if !s.open('{') {
+		s.fail()
+		return
+	}
+	seen := uint(0)
+	for first := true; ; {
+		key, more := s.key(&first)
+		if !more {
+			return
+		}
+		switch string(key) {
+		case "prompt_tokens":
+			if s.once(&seen, 1) {
+				f.usage.Prompt = s.count()
+			}
+		case "completion_tokens":
+			if s.once(&seen, 2) {
+				f.usage.Completion = s.count()
+			}
+		case "reasoning_tokens":
+			if s.once(&seen, 4) {
+				f.usage.Reasoning = s.count()
+			}
+		case "cached_tokens":
+			if s.once(&seen, 8) {
+				f.usage.Cached = s.count()
+			}
+		case "finish_reason":
+			s.needNull()
+		default:
+			s.skip()
+		}
+	}
+}
+
+// finishWord returns a finish reason without allocating for the usual ones.
+func finishWord(v []byte) string {
+	switch string(v) {
+	case "stop":
+		return "stop"
+	case "length":
+		return "length"
+	case "tool_calls":
+		return "tool_calls"
+	}
+	return string(v)
+}
+
+// appendDecoded appends what the inside of a JSON string means, as encoding/json decodes it: escapes resolved, what is
+// not UTF-8 or half a surrogate pair replaced by U+FFFD.
+func appendDecoded(dst, raw []byte) []byte {
+	for i := 0; i < len(raw); {
+		c := raw[i]
+		switch {
+		case c == '\\':
+			n := 2
+			if raw[i+1] != 'u' {
+				dst = append(dst, plainEscape(raw[i+1]))
+			} else {
+				n = 6
+				r := hex4(raw[i+2:])
+				if utf16.IsSurrogate(r) {
+					pair := unicode.ReplacementChar
+					if rest := raw[i+6:]; len(rest) >= 6 && rest[0] == '\\' && rest[1] == 'u' {
+						pair = utf16.DecodeRune(r, hex4(rest[2:]))
+					}
+					if r = pair; r != unicode.ReplacementChar {
+						n = 12
+					}
+				}
+				dst = utf8.AppendRune(dst, r)
+			}
+			i += n
+		case c < utf8.RuneSelf:
+			dst = append(dst, c)
+			i++
+		default:
+			r, n := utf8.DecodeRune(raw[i:])
+			dst = utf8.AppendRune(dst, r)
+			i += n
+		}
+	}
+	return dst
+}
+
+// hex4 returns the value of the first four hexadecimal digits of b.
+func hex4(b []byte) (r rune) {
+	for _, c := range b[:4] {
+		v, _ := hexDigit(c)
+		r = r<<4 | v
+	}
+	return r
+}
+
+// plainEscape returns the byte that a two-byte escape stands for.
+func plainEscape(c byte) byte {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return c
+}
