@@ -1,0 +1,258 @@
+// Package dataset decides what is asked: it turns a data set's name, its file and a seed into requests with prompt, token
+// counts and output limit. Lengths, ids and order are drawn as sglang.bench_serving draws them from the same seed. A
+// member of the family is one file with its rules; the list of them is kinds.
+package dataset
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/servemark/servemark/internal/bench"
+	"github.com/servemark/servemark/internal/hub"
+	"github.com/servemark/servemark/internal/pyrand"
+)
+
+// Tokenizer is what a data set asks of the model's tokenizer. It is called from several goroutines at once.
+type Tokenizer interface {
+	// Encode gives the ids of a text, with the special tokens a server puts around a prompt where special is set.
+	Encode(text string, special bool) ([]uint32, error)
+	// Decode gives the text of ids; skipSpecial leaves special tokens out of it.
+	Decode(ids []uint32, skipSpecial bool) (string, error)
+	// NumSpecial is how many tokens special adds to a single text.
+	NumSpecial() int
+	// ModelVocabSize is the size of the model's own vocabulary, without tokens added beside it; 0 where it is not known.
+	ModelVocabSize() int
+}
+
+// Cache finds files of published data sets that lie on this machine already.
+type Cache interface {
+	Cached(repo hub.Repo, file string) (path string, ok bool, err error)
+}
+
+// Inputs is what the data sets draw on beside the Spec. The zero value is a run without tokenizer, template and cache.
+type Inputs struct {
+	// Tokenizer is nil where there is none: then counts are unknown and lengths follow Calibration.
+	Tokenizer Tokenizer
+	// Calibration says how many tokens a word of the embedded corpus is; its zero value is BuiltInCalibration.
+	Calibration Calibration
+	// Template renders a JSON array of messages through the model's chat template; nil where there is none.
+	Template func(messages json.RawMessage, addGenerationPrompt bool) (string, error)
+	// BOS is the text of the token that opens a sequence, or "".
+	BOS string
+	// Cache may be nil.
+	Cache Cache
+	// Fetch brings a file that the cache lacks; nil where nothing may be downloaded.
+	Fetch func(repo hub.Repo, file string) (path string, err error)
+}
+
+// Set is a data set's answer.
+type Set struct {
+	// Requests have dense ids and no due time yet.
+	Requests []bench.Request
+	// Source says in words where the prompts come from.
+	Source string
+	// Notes are what the user must know: rows skipped and why, a short file, limits that were estimated.
+	Notes []string
+	// Repaired counts prompts whose text was mended to the asked token length.
+	Repaired int
+}
+
+// Streams are the two generators that the original seeds once and then draws everything from, in order.
+type Streams struct {
+	Python *pyrand.Python
+	NumPy  *pyrand.NumPy
+}
+
+// NewStreams seeds both. The seed must fit in 32 bits, as NumPy's does.
+func NewStreams(seed int64) (Streams, error) {
+	if seed < 0 || seed > math.MaxUint32 {
+		return Streams{}, fmt.Errorf("seed %d is outside 0 to %d, the range that NumPy's generator takes: choose another seed", seed, uint32(math.MaxUint32))
+	}
+	return Streams{pyrand.NewPython(seed), pyrand.NewNumPy(uint32(seed))}, nil
+}
+
+// kind is one member of the family.
+type kind struct {
+	name string
+	// uses are the optional settings that mean something to it.
+	uses []setting
+	// check reports what is wrong by the Spec alone.
+	check func(s *bench.Spec) []error
+	// ready reports what is missing on this machine: file, tokenizer, template.
+	ready func(s *bench.Spec, in *Inputs) []error
+	load  func(j *job) error
+}
+
+// kinds lists the data sets, in the order in which they are named to users.
+func kinds() []kind {
+	return []kind{
+		{"random", []setting{path, sendIDs}, checkRandom, readyRandom, loadRandom},
+		{"random-ids", []setting{sendIDs}, checkRandom, readyRandomIDs, loadRandomIDs},
+		{"sharegpt", conversationSettings(), checkConversations, readyShareGPT, loadShareGPT},
+		{"custom", conversationSettings(), checkCustom, nothingMissing, loadCustom},
+		{"openai", []setting{path, fixedOutput}, checkOpenAI, nothingMissing, loadOpenAI},
+	}
+}
+
+// Names lists the data sets.
+func Names() []string {
+	var names []string
+	for _, k := range kinds() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+func find(name string) (kind, error) {
+	for _, k := range kinds() {
+		if k.name == name {
+			return k, nil
+		}
+	}
+	return kind{}, fmt.Errorf("there is no data set %q: choose one of %s", name, strings.Join(Names(), ", "))
+}
+
+// CheckSpec reports every fault that the Spec alone shows, without opening anything.
+func CheckSpec(s *bench.Spec) []error {
+	k, err := find(s.Dataset.Name)
+	if err != nil {
+		return []error{err}
+	}
+	var faults []error
+	if _, err := NewStreams(s.Seed); err != nil {
+		faults = append(faults, err)
+	}
+	if s.Dialect == bench.DialectNative {
+		for _, x := range k.inert(s) {
+			faults = append(faults, fmt.Errorf("%s means nothing to the data set %s: leave it out", x, k.name))
+		}
+	}
+	if s.Dataset.SendIDs && s.Target.API == bench.APIChat {
+		faults = append(faults, errors.New("token ids cannot be sent to a chat route, which takes messages: leave out --tokenize-prompt, or choose a completions or generate backend"))
+	}
+	return append(faults, k.check(s)...)
+}
+
+// CheckInputs reports every fault of what the data set needs on this machine: a file, a tokenizer, a chat template.
+func CheckInputs(s *bench.Spec, in *Inputs) []error {
+	k, err := find(s.Dataset.Name)
+	if err != nil {
+		return []error{err}
+	}
+	var faults []error
+	if k.takes(path) && s.Dataset.Path != "" {
+		if err := checkFile(s.Dataset.Path); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	if k.takes(sendIDs) && s.Dataset.SendIDs && in.Tokenizer == nil {
+		faults = append(faults, errors.New("sending token ids (--tokenize-prompt) needs a tokenizer and none was found: give --tokenizer a tokenizer.json, its folder or org/name"))
+	}
+	if k.takes(template) && s.Dataset.ApplyTemplate && in.Template == nil {
+		faults = append(faults, errors.New("--apply-chat-template needs the model's chat template and none was found beside the tokenizer: give --tokenizer a folder or repository with tokenizer_config.json or chat_template.jinja, or leave the flag out"))
+	}
+	return append(faults, k.ready(s, in)...)
+}
+
+// Load makes the requests, drawing from rnd as the original does. CheckSpec and CheckInputs must have found nothing.
+func Load(s *bench.Spec, in *Inputs, rnd Streams) (*Set, error) {
+	k, err := find(s.Dataset.Name)
+	if err != nil {
+		return nil, err
+	}
+	j := &job{spec: s, in: in, rnd: rnd, set: &Set{}}
+	for _, x := range k.inert(s) {
+		j.note("%s has no effect on the data set %s", x, k.name)
+	}
+	if err := k.load(j); err != nil {
+		return nil, err
+	}
+	j.set.Notes = append(j.set.Notes, j.skipped.notes()...)
+	want, got := s.Dataset.Rows, len(j.set.Requests)
+	if got == 0 {
+		return nil, fmt.Errorf("%s has no usable row: %s", j.set.Source, strings.Join(append(j.set.Notes, "bring a file with at least one"), "; "))
+	}
+	if got < want {
+		j.note("%d prompts were asked for and %s gave %d: the run has %d", want, j.set.Source, got, got)
+	}
+	if err := j.countTemplated(); err != nil {
+		return nil, err
+	}
+	for i := range j.set.Requests {
+		j.set.Requests[i].ID = i
+		j.set.Requests[i].Due = bench.Never
+	}
+	return j.set, nil
+}
+
+// job is one Load on its way.
+type job struct {
+	spec    *bench.Spec
+	in      *Inputs
+	rnd     Streams
+	set     *Set
+	skipped skips
+}
+
+func (j *job) note(format string, args ...any) {
+	j.set.Notes = append(j.set.Notes, fmt.Sprintf(format, args...))
+}
+
+func (j *job) add(r bench.Request) { j.set.Requests = append(j.set.Requests, r) }
+
+// countTemplated fills in what the chat template makes of each prompt, where template and tokenizer are known and the
+// server is the one that applies it.
+func (j *job) countTemplated() error {
+	if j.spec.Target.API != bench.APIChat || j.in.Template == nil || j.in.Tokenizer == nil {
+		return nil
+	}
+	failed := make([]error, len(j.set.Requests))
+	err := parallel(len(j.set.Requests), func(i int) error {
+		r := &j.set.Requests[i]
+		if r.Prompt.Messages != nil {
+			return nil // counted by the data set itself
+		}
+		text, err := j.in.Template(userMessage(r.Prompt.Text), true)
+		if err != nil {
+			failed[i] = err
+			return nil
+		}
+		ids, err := j.in.Tokenizer.Encode(text, false)
+		r.TemplatedTokens = bench.Counted(len(ids))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, e := range failed {
+		if e != nil {
+			n++
+		}
+	}
+	if n > 0 {
+		j.note("the chat template refused %d of %d prompts, so their length with the template is unknown: %v", n, len(failed), firstError(failed))
+	}
+	return nil
+}
+
+// userMessage is the array of one message from the user.
+func userMessage(text string) json.RawMessage {
+	b, err := json.Marshal([]map[string]string{{"role": "user", "content": text}})
+	if err != nil {
+		panic(fmt.Sprintf("dataset: strings do not marshal: %v", err)) // cannot happen: the input is strings only
+	}
+	return b
+}
+
+func firstError(errs []error) error {
+	for _, e := range errs {
+		if e != nil {
+			return e
+		}
+	}
+	return nil
+}

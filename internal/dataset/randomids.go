@@ -1,0 +1,46 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/servemark/servemark/internal/bench"
+)
+
+// random-ids: lengths as random's; row i has the ids (offset+i+j) mod the vocabulary's size, offset drawn. As text they are
+// decoded, which seldom encodes to the same ids.
+func loadRandomIDs(j *job) error {
+	inputs, outputs := j.drawLengths()
+	vocab := j.in.Tokenizer.ModelVocabSize()
+	offsets := j.rnd.NumPy.Integers(0, int64(vocab), len(inputs))
+	j.set.Source = fmt.Sprintf("random ids below %d", vocab)
+	m := maker{j: j}
+	batch := make([]prompt, len(inputs))
+	err := parallel(len(batch), func(i int) error {
+		return m.fill(&batch[i], inputs[i], func(from, to int) []uint32 {
+			ids := make([]uint32, 0, to-from)
+			for k := from; k < to; k++ {
+				ids = append(ids, uint32((int(offsets[i])+i+k)%vocab))
+			}
+			return ids
+		})
+	})
+	if err != nil {
+		return err
+	}
+	for i := range batch {
+		j.add(bench.Request{Prompt: batch[i].Prompt, InputTokens: batch[i].tokens, OutputTokens: outputs[i]})
+	}
+	m.report()
+	return nil
+}
+
+func readyRandomIDs(s *bench.Spec, in *Inputs) []error {
+	switch {
+	case in.Tokenizer == nil:
+		return []error{errors.New("random-ids draws from the tokenizer's vocabulary and no tokenizer was found: give --tokenizer a tokenizer.json, its folder or org/name, or choose --dataset-name random, which can do without")}
+	case in.Tokenizer.ModelVocabSize() < 1:
+		return []error{errors.New("random-ids draws from the tokenizer's vocabulary and this one does not tell its size (a server's tokenize route does not): give --tokenizer a tokenizer.json, its folder or org/name, or choose --dataset-name random")}
+	}
+	return nil
+}

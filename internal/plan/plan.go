@@ -1,0 +1,57 @@
+// Package plan decides what is asked when: it joins the requests of a data set with an arrival process into a bench.Plan.
+// Everything random comes from two generators seeded once, first the data set's draws and then the gaps, so that the
+// same Spec, data and seed give the same plan to the byte, and the same as sglang.bench_serving's.
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/servemark/servemark/internal/bench"
+	"github.com/servemark/servemark/internal/dataset"
+)
+
+// Inputs is what a plan is made of beside the Spec; see dataset.Inputs.
+type Inputs = dataset.Inputs
+
+// Check reports every fault that the Spec alone shows, without opening anything.
+func Check(spec bench.Spec) []error {
+	return append(dataset.CheckSpec(&spec), checkLoad(spec.Load)...)
+}
+
+func checkLoad(l bench.LoadSpec) []error {
+	if math.IsNaN(l.Rate) || math.IsInf(l.Rate, 0) || l.Rate < 0 {
+		return []error{fmt.Errorf("the request rate is %v: give requests per second above 0, or none for no limit", l.Rate)}
+	}
+	return nil
+}
+
+// Build makes the plan. Its error holds every fault that was found, joined; nothing is asked of any server.
+func Build(spec bench.Spec, in Inputs) (*bench.Plan, error) {
+	if faults := append(Check(spec), dataset.CheckInputs(&spec, &in)...); len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	rnd, err := dataset.NewStreams(spec.Seed)
+	if err != nil {
+		return nil, err
+	}
+	set, err := dataset.Load(&spec, &in, rnd)
+	if err != nil {
+		return nil, err
+	}
+	p := &bench.Plan{Spec: spec, Requests: set.Requests, Source: set.Source, Notes: set.Notes, Repaired: set.Repaired}
+	arrivalOf(spec.Load)(p.Requests, spec.Load, rnd)
+	p.Seal()
+	return p, nil
+}
+
+// arrival gives requests their due times. A member of the family is one file.
+type arrival func(requests []bench.Request, load bench.LoadSpec, rnd dataset.Streams)
+
+func arrivalOf(load bench.LoadSpec) arrival {
+	if load.Scheduled() {
+		return poisson
+	}
+	return unlimited
+}

@@ -1,0 +1,13 @@
+package plan
+
+import (
+	"github.com/servemark/servemark/internal/bench"
+	"github.com/servemark/servemark/internal/dataset"
+)
+
+// unlimited has no schedule: a request is due when it gets a slot.
+func unlimited(requests []bench.Request, _ bench.LoadSpec, _ dataset.Streams) {
+	for i := range requests {
+		requests[i].Due = bench.Never
+	}
+}
