@@ -81,7 +81,7 @@ func (m message) text() (string, int, error) {
 	return b.String(), images, nil
 }
 
-func (s *Server) chat(w http.ResponseWriter, q *http.Request) {
+func (s *Server) chat(w http.ResponseWriter, q *http.Request, f *Fault) {
 	accepted := s.driver.now()
 	var body chatBody
 	if e := s.readBody(q, &body); e != nil {
@@ -97,7 +97,8 @@ func (s *Server) chat(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	r := s.newReply(accepted, &body.sampling, "chatcmpl-", []*answer{a})
-	s.respond(w, q, r, &chatDialect{flavour: s.cfg.Flavour, server: s})
+	d := s.chatDialect()
+	s.respond(w, q, f, r, &d)
 }
 
 func (s *Server) chatAnswer(body *chatBody) (*answer, *apiError) {
@@ -157,4 +158,8 @@ func (s *Server) toolArguments(h uint64) string {
 		b.WriteString(p.text)
 	}
 	return fmt.Sprintf(`{"query": %q}`, b.String())
+}
+
+func (s *Server) chatDialect() chatDialect {
+	return chatDialect{manners: s.manners, server: s}
 }

@@ -2,21 +2,14 @@ package sim
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 )
 
-// chatDialect writes OpenAI chat completion chunks, with the differences of each flavour.
+// chatDialect writes OpenAI chat completion chunks with the manners of a flavour.
 type chatDialect struct {
-	flavour Flavour
-	server  *Server
-}
-
-// thought is the member reasoning comes under.
-func (d *chatDialect) thought() string {
-	if d.flavour == VLLM {
-		return "reasoning"
-	}
-	return "reasoning_content"
+	manners
+	server *Server
 }
 
 func (d *chatDialect) head(b *sse, r *reply, object string) {
@@ -29,8 +22,8 @@ func (d *chatDialect) head(b *sse, r *reply, object string) {
 	b.str(`,"model":"`)
 	b.str(escape(r.model))
 	b.str(`"`)
-	if d.flavour == LlamaCpp {
-		b.str(`,"system_fingerprint":"` + llamaBuild + `"`)
+	if d.fingerprint != "" {
+		b.str(`,"system_fingerprint":"` + d.fingerprint + `"`)
 	}
 }
 
@@ -41,13 +34,16 @@ func (d *chatDialect) chunk(b *sse, r *reply, a *answer, part []piece, done int,
 	b.str(`,"choices":[{"index":`)
 	b.num(a.index)
 	b.str(`,"delta":{`)
+	if d.roleAlways && done > 0 {
+		b.str(`"role":"assistant",`)
+	}
 	delta()
 	b.str(`}`)
-	if d.flavour != LlamaCpp {
+	if d.logprobs {
 		b.str(`,"logprobs":null`)
 	}
-	finishMembers(b, d.flavour, a, reason)
-	if r.tokenIDs && d.flavour != LlamaCpp {
+	d.finishMembers(b, a, reason)
+	if r.tokenIDs && d.tokenIDs {
 		b.str(`,"token_ids":`)
 		b.idList(part)
 	}
@@ -56,52 +52,55 @@ func (d *chatDialect) chunk(b *sse, r *reply, a *answer, part []piece, done int,
 		b.str(`,"usage":`)
 		usageMembers(b, d.server, a.promptTokens(), done, a.cached(), min(done, a.think), false)
 	}
-	if d.flavour == LlamaCpp && reason != "" && !r.usage {
-		d.timings(b, r)
+	if d.timings && reason != "" && !r.usage {
+		writeTimings(b, r)
 	}
 	b.str(`}`)
 	b.shut()
 }
 
 // finishMembers writes finish_reason and what stands beside it.
-func finishMembers(b *sse, f Flavour, a *answer, reason string) {
+func (m manners) finishMembers(b *sse, a *answer, reason string) {
+	beside := `null`
 	if reason == "" {
 		b.str(`,"finish_reason":null`)
-		if f == SGLang {
-			b.str(`,"matched_stop":null`)
+		if !m.nullStop() {
+			return
 		}
-		return
+	} else {
+		b.str(`,"finish_reason":"` + reason + `"`)
+		switch {
+		case a.matched != "":
+			beside = `"` + escape(a.matched) + `"`
+		case reason == "stop" && m.nullStop():
+			beside = `0` // the id of the end token
+		}
 	}
-	b.str(`,"finish_reason":"` + reason + `"`)
-	member := map[Flavour]string{SGLang: "matched_stop", VLLM: "stop_reason"}[f]
-	if member == "" {
-		return
-	}
-	switch {
-	case a.matched != "":
-		b.str(`,"` + member + `":"` + escape(a.matched) + `"`)
-	case f == SGLang && reason == "stop":
-		b.str(`,"matched_stop":0`)
-	default:
-		b.str(`,"` + member + `":null`)
+	if m.stopMember != "" {
+		b.str(`,"` + m.stopMember + `":` + beside)
 	}
 }
 
+// nullStop says that the stop member is in every chunk, as SGLang's matched_stop is.
+func (m manners) nullStop() bool { return m.stopMember == "matched_stop" }
+
 func (d *chatDialect) begin(b *sse, r *reply, a *answer) {
-	d.chunk(b, r, a, nil, 0, "", func() {
-		switch d.flavour {
-		case LlamaCpp:
-			b.str(`"role":"assistant","content":null`)
-		case VLLM:
-			b.str(`"role":"assistant","content":""`)
-		default:
-			b.str(`"reasoning_content":null,"role":"assistant","content":""`)
-		}
-	})
+	if !r.roleSent {
+		d.role(b, r, a)
+	}
 	if a.tool != nil {
 		d.chunk(b, r, a, nil, 0, "", func() {
 			b.str(`"tool_calls":[{"id":"` + a.tool.id + `","index":0,"type":"function","function":{"name":"` + escape(a.tool.name) + `","arguments":""}}]`)
 		})
+	}
+}
+
+// role writes the first chunk, which carries no token.
+func (d *chatDialect) role(b *sse, r *reply, a *answer) {
+	d.chunk(b, r, a, nil, 0, "", func() { b.str(d.roleDelta) })
+	if n := len(b.buf) - len(b.eol); d.rolePad != "" && n > 0 {
+		n -= len(b.eol)
+		b.buf = append(b.buf[:n], d.rolePad+b.eol+b.eol...)
 	}
 }
 
@@ -112,10 +111,10 @@ func (d *chatDialect) tokens(b *sse, r *reply, a *answer, from, to int) {
 	}
 	part := a.pieces[from:to]
 	reason := ""
-	if d.flavour == VLLM && to == len(a.pieces) {
+	if !d.finishApart && to == len(a.pieces) {
 		reason = a.finish
 	}
-	if reason == "" && blank(part) && d.flavour == SGLang {
+	if reason == "" && blank(part) && d.silent {
 		return // half a character, or a held-back stop: no frame
 	}
 	d.chunk(b, r, a, part, to, reason, func() {
@@ -125,14 +124,11 @@ func (d *chatDialect) tokens(b *sse, r *reply, a *answer, from, to int) {
 			b.text(part)
 			b.str(`"}}]`)
 		case from < a.think:
-			b.str(`"` + d.thought() + `":"`)
+			b.str(`"` + d.thought + `":"`)
 			b.text(part)
 			b.str(`"`)
 		default:
-			if d.flavour == SGLang {
-				b.str(`"reasoning_content":null,`)
-			}
-			b.str(`"content":"`)
+			b.str(d.nullThought + `"content":"`)
 			b.text(part)
 			b.str(`"`)
 		}
@@ -149,14 +145,9 @@ func blank(list []piece) bool {
 }
 
 func (d *chatDialect) finish(b *sse, r *reply, a *answer) {
-	if d.flavour == VLLM {
-		return
+	if d.finishApart {
+		d.chunk(b, r, a, nil, len(a.pieces), a.finish, func() { b.str(strings.TrimSuffix(d.nullThought, ",")) })
 	}
-	d.chunk(b, r, a, nil, len(a.pieces), a.finish, func() {
-		if d.flavour == SGLang {
-			b.str(`"reasoning_content":null`)
-		}
-	})
 }
 
 func (d *chatDialect) end(b *sse, r *reply) {
@@ -164,14 +155,14 @@ func (d *chatDialect) end(b *sse, r *reply) {
 		b.open()
 		d.head(b, r, "chat.completion.chunk")
 		b.str(`,"choices":[]`)
-		if d.flavour == VLLM {
-			b.str(`,"system_fingerprint":"` + vllmFingerprint + `"`)
+		if d.usageFinger != "" {
+			b.str(`,"system_fingerprint":"` + d.usageFinger + `"`)
 		}
 		b.str(`,"usage":`)
 		prompt, done, cached, think := r.totals()
 		usageMembers(b, d.server, prompt, done, cached, think, true)
-		if d.flavour == LlamaCpp {
-			d.timings(b, r)
+		if d.timings {
+			writeTimings(b, r)
 		}
 		b.str(`}`)
 		b.shut()
@@ -179,8 +170,8 @@ func (d *chatDialect) end(b *sse, r *reply) {
 	b.data("[DONE]")
 }
 
-// timings is llama.cpp's own account of a request, from the engine's planned instants.
-func (d *chatDialect) timings(b *sse, r *reply) {
+// writeTimings adds llama.cpp's own account of a request, from the engine's planned instants.
+func writeTimings(b *sse, r *reply) {
 	b.str(`,"timings":`)
 	b.str(string(timingsOf(r.answers[0])))
 }
@@ -205,6 +196,21 @@ func timingsOf(a *answer) []byte {
 	return out
 }
 
+// fail writes an error object in mid-stream, in the shape of the flavour.
+func (d *chatDialect) fail(b *sse, words string) {
+	e := &apiError{status: 500, kind: "InternalServerError", message: words}
+	object, err := json.Marshal(e.object(d.server.cfg.Flavour))
+	if err != nil {
+		return
+	}
+	if d.timings { // llama.cpp names the field "error", not "data"
+		b.str("error: " + string(object) + b.eol + b.eol)
+		return
+	}
+	b.data(`{"error":` + string(object) + `}`)
+	b.data("[DONE]")
+}
+
 func (d *chatDialect) whole(r *reply) []byte {
 	b := &sse{}
 	d.head(b, r, "chat.completion")
@@ -226,21 +232,21 @@ func (d *chatDialect) whole(r *reply) []byte {
 			b.str(`","tool_calls":null`)
 		}
 		if a.think > 0 {
-			b.str(`,"` + d.thought() + `":"`)
+			b.str(`,"` + d.thought + `":"`)
 			b.text(a.pieces[:a.think])
 			b.str(`"`)
-		} else if d.flavour != LlamaCpp {
-			b.str(`,"` + d.thought() + `":null`)
+		} else if d.logprobs {
+			b.str(`,"` + d.thought + `":null`)
 		}
 		b.str(`},"logprobs":null`)
-		finishMembers(b, d.flavour, a, a.finish)
+		d.finishMembers(b, a, a.finish)
 		b.str(`}`)
 	}
 	b.str(`],"usage":`)
 	prompt, done, cached, think := r.totals()
 	usageMembers(b, d.server, prompt, done, cached, think, true)
-	if d.flavour == LlamaCpp {
-		d.timings(b, r)
+	if d.timings {
+		writeTimings(b, r)
 	}
 	b.str(`}`)
 	return b.buf

@@ -16,14 +16,17 @@ type completionBody struct {
 // completionFallback is the output limit of /v1/completions when the client names none.
 const completionFallback = 16
 
-func (s *Server) completions(w http.ResponseWriter, q *http.Request) {
+func (s *Server) completions(w http.ResponseWriter, q *http.Request, f *Fault) {
 	accepted := s.driver.now()
 	var body completionBody
 	if e := s.readBody(q, &body); e != nil {
 		s.refuse(w, q, e)
 		return
 	}
-	e := s.unknownModel(body.Model)
+	var e *apiError
+	if body.Model != "" || s.cfg.Flavour != Truss {
+		e = s.unknownModel(body.Model)
+	}
 	if e == nil {
 		e = body.check(s.cfg.Flavour)
 	}
@@ -46,7 +49,7 @@ func (s *Server) completions(w http.ResponseWriter, q *http.Request) {
 	}
 	r := s.newReply(accepted, &body.sampling, "cmpl-", answers)
 	r.batch = batch
-	s.respond(w, q, r, &completionDialect{chatDialect{flavour: s.cfg.Flavour, server: s}})
+	s.respond(w, q, f, r, &completionDialect{s.chatDialect()})
 }
 
 // answersFor plans one answer for each prompt of token ids.
@@ -81,8 +84,8 @@ func (d *completionDialect) tokens(b *sse, r *reply, a *answer, from, to int) {
 		b.str(`,"usage":`)
 		usageMembers(b, d.server, a.promptTokens(), to, a.cached(), 0, false)
 	}
-	if d.flavour == LlamaCpp && reason != "" && !r.usage {
-		d.timings(b, r)
+	if d.timings && reason != "" && !r.usage {
+		writeTimings(b, r)
 	}
 	b.str(`}`)
 	b.shut()
@@ -93,9 +96,12 @@ func (d *completionDialect) choice(b *sse, r *reply, a *answer, part []piece, re
 	b.num(a.index)
 	b.str(`,"text":"`)
 	b.text(part)
-	b.str(`","logprobs":null`)
-	finishMembers(b, d.flavour, a, reason)
-	if r.tokenIDs && d.flavour != LlamaCpp {
+	b.str(`"`)
+	if d.logprobs {
+		b.str(`,"logprobs":null`)
+	}
+	d.finishMembers(b, a, reason)
+	if r.tokenIDs && d.tokenIDs {
 		b.str(`,"token_ids":`)
 		b.idList(part)
 	}
@@ -109,8 +115,8 @@ func (d *completionDialect) end(b *sse, r *reply) {
 		b.str(`,"choices":[],"usage":`)
 		prompt, done, cached, _ := r.totals()
 		usageMembers(b, d.server, prompt, done, cached, 0, true)
-		if d.flavour == LlamaCpp {
-			d.timings(b, r)
+		if d.timings {
+			writeTimings(b, r)
 		}
 		b.str(`}`)
 		b.shut()
@@ -131,8 +137,8 @@ func (d *completionDialect) whole(r *reply) []byte {
 	b.str(`],"usage":`)
 	prompt, done, cached, _ := r.totals()
 	usageMembers(b, d.server, prompt, done, cached, 0, true)
-	if d.flavour == LlamaCpp {
-		d.timings(b, r)
+	if d.timings {
+		writeTimings(b, r)
 	}
 	b.str(`}`)
 	return b.buf

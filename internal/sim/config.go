@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/servemark/servemark/internal/sim/engine"
@@ -20,6 +21,24 @@ const (
 	SGLang   Flavour = "sglang"
 	VLLM     Flavour = "vllm"
 	LlamaCpp Flavour = "llamacpp"
+	LMDeploy Flavour = "lmdeploy"
+	TRT      Flavour = "trt"
+	TGI      Flavour = "tgi"
+	Truss    Flavour = "truss"
+)
+
+// Flavours lists every flavour.
+var Flavours = []Flavour{SGLang, VLLM, LlamaCpp, LMDeploy, TRT, TGI, Truss}
+
+// UsageMode says when streams carry usage.
+type UsageMode string
+
+// The usage modes: when asked for (the zero value), never, always in a last chunk, or always in every chunk.
+const (
+	UsageAsked      UsageMode = ""
+	UsageNever      UsageMode = "never"
+	UsageAlways     UsageMode = "always"
+	UsageEveryChunk UsageMode = "every-chunk"
 )
 
 // Defaults of Config where zero cannot be meant literally.
@@ -28,6 +47,8 @@ const (
 	DefaultModel        = "servemark/sim-4k"
 	DefaultMaxModelLen  = 131072
 	DefaultAnswerTokens = 128
+	// DefaultTruthRequests bounds the memory of the truth log: about 16 bytes a token.
+	DefaultTruthRequests = 20000
 )
 
 // Config describes one simulated server. The zero value answers at once as an SGLang server that serves "sim".
@@ -58,6 +79,21 @@ type Config struct {
 	Engine *engine.Params
 	// LogBodies, when set, receives every request as one JSON line {"path":…,"body":…}; it is written from one goroutine at a time.
 	LogBodies io.Writer
+	// Faults are shown to some requests; see Fault.
+	Faults []Fault
+	// Usage says when streams carry usage.
+	Usage UsageMode
+	// TokensPerChunk gathers that many tokens in a frame (the last may have fewer); 0 and 1 send each step's tokens at once.
+	TokensPerChunk int
+	// KeepAlive sends a comment line whenever a stream was silent for that long; 0 sends none.
+	KeepAlive time.Duration
+	// CRLF ends lines with \r\n, NoSpace leaves out the space after "data:"; both are legal in server-sent events.
+	CRLF    bool
+	NoSpace bool
+	// EarlyRole sends the role chunk when the request is accepted instead of with the first token.
+	EarlyRole bool
+	// TruthRequests is how many of the latest requests /sim/truth keeps; 0 is DefaultTruthRequests.
+	TruthRequests int
 }
 
 func (c Config) withDefaults() Config {
@@ -72,6 +108,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.AnswerTokens == 0 {
 		c.AnswerTokens = DefaultAnswerTokens
+	}
+	if c.TruthRequests == 0 {
+		c.TruthRequests = DefaultTruthRequests
 	}
 	if c.MaxModelLen == 0 {
 		c.MaxModelLen = DefaultMaxModelLen
@@ -105,10 +144,15 @@ func (c Config) Validate() error {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	switch c.Flavour {
-	case "", SGLang, VLLM, LlamaCpp:
-	default:
-		bad(false, "flavour %q is unknown; take sglang, vllm or llamacpp", c.Flavour)
+	bad(c.Flavour == "" || slices.Contains(Flavours, c.Flavour), "flavour %q is unknown; take one of %v", c.Flavour, Flavours)
+	bad(slices.Contains([]UsageMode{UsageAsked, UsageNever, UsageAlways, UsageEveryChunk}, c.Usage), "usage mode %q is unknown; take never, always or every-chunk", c.Usage)
+	bad(c.TokensPerChunk >= 0, "tokens per chunk %d are negative; take 1 or more", c.TokensPerChunk)
+	bad(c.KeepAlive >= 0, "keep-alive %v is negative; take 0 or more", c.KeepAlive)
+	bad(c.TruthRequests >= 0, "truth requests %d are negative; take 1 or more", c.TruthRequests)
+	for _, f := range c.Faults {
+		if err := f.validate(); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	bad(c.TTFT >= 0, "TTFT %v is negative; take 0 or more", c.TTFT)
 	bad(c.ITL >= 0, "ITL %v is negative; take 0 or more", c.ITL)

@@ -165,3 +165,10 @@ func (d *driver) flush() int {
 	d.eng.FlushCache()
 	return 0
 }
+
+// note runs f while the engine stands still.
+func (d *driver) note(f func(*engine.Engine)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f(d.eng)
+}

@@ -27,7 +27,7 @@ type generateBody struct {
 // generateFallback is SGLang's output limit when the client names none.
 const generateFallback = 128
 
-func (s *Server) generate(w http.ResponseWriter, q *http.Request) {
+func (s *Server) generate(w http.ResponseWriter, q *http.Request, f *Fault) {
 	accepted := s.driver.now()
 	var body generateBody
 	if e := s.readBody(q, &body); e != nil {
@@ -60,7 +60,7 @@ func (s *Server) generate(w http.ResponseWriter, q *http.Request) {
 	if json.Unmarshal(body.RID, &rid) == nil && rid != "" {
 		r.id = rid
 	}
-	s.respond(w, q, r, &generateDialect{server: s, cumulative: true})
+	s.respond(w, q, f, r, &generateDialect{server: s, cumulative: true})
 }
 
 // generateError puts the error in the shape of the native route: the message alone inside "error".
@@ -78,6 +78,11 @@ type generateDialect struct {
 func (d *generateDialect) begin(*sse, *reply, *answer)  {}
 func (d *generateDialect) finish(*sse, *reply, *answer) {}
 func (d *generateDialect) end(b *sse, _ *reply)         { b.data("[DONE]") }
+
+func (d *generateDialect) fail(b *sse, words string) {
+	b.data(`{"error":{"message":"` + escape(words) + `"}}`)
+	b.data("[DONE]")
+}
 
 func (d *generateDialect) tokens(b *sse, r *reply, a *answer, from, to int) {
 	if d.cumulative {

@@ -13,20 +13,22 @@ const (
 	vllmVersion     = "0.33.0"
 	llamaBuild      = "b11549-servemark"
 	vllmFingerprint = "vllm-0.33.0-servemark"
+	tgiVersion      = "3.3.7"
+	trtVersion      = "1.3.0"
 )
 
 func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 	card := map[string]any{"id": s.cfg.ServedModel, "object": "model", "created": s.created.Unix()}
+	card["owned_by"] = s.manners.ownedBy
 	switch s.cfg.Flavour {
 	case VLLM:
-		card["owned_by"], card["root"], card["parent"] = "vllm", s.cfg.Model, nil
-		card["max_model_len"], card["permission"] = s.contextLen(), []any{}
+		card["root"], card["parent"], card["max_model_len"], card["permission"] = s.cfg.Model, nil, s.contextLen(), []any{}
 	case LlamaCpp:
-		card["owned_by"] = "llamacpp"
 		card["meta"] = map[string]any{"vocab_type": 2, "n_vocab": s.vocab, "n_ctx_train": s.cfg.MaxModelLen, "n_embd": 1024, "n_params": 1_000_000_000, "size": 2_000_000_000}
-	default:
-		card["owned_by"], card["root"], card["parent"] = "sglang", s.cfg.ServedModel, nil
-		card["max_model_len"] = s.contextLen()
+	case LMDeploy:
+		card["root"], card["parent"] = s.cfg.ServedModel, nil
+	case SGLang:
+		card["root"], card["parent"], card["max_model_len"] = s.cfg.ServedModel, nil, s.contextLen()
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{card}})
 }
@@ -82,7 +84,11 @@ func nullZero(n int) any {
 }
 
 func (s *Server) version(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, map[string]any{"version": vllmVersion})
+	v := vllmVersion
+	if s.cfg.Flavour == TRT {
+		v = trtVersion
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"version": v})
 }
 
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {

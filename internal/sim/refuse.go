@@ -13,6 +13,7 @@ type apiError struct {
 	message string
 	param   string
 	extra   map[string]any // further members of llama.cpp's error object
+	bare    bool           // the shape of Triton and TGI: {"error":"…"}
 	native  bool           // the shape of /generate: {"error":{"message":…}}
 }
 
@@ -26,11 +27,14 @@ func (e *apiError) body(f Flavour) any {
 	if e.param != "" {
 		param = e.param
 	}
+	if e.bare {
+		return map[string]any{"error": e.message, "error_type": "validation"}
+	}
 	if e.native {
 		return map[string]any{"error": map[string]any{"message": e.message}}
 	}
 	switch f {
-	case VLLM:
+	case VLLM, TRT, TGI, Truss:
 		return map[string]any{"error": map[string]any{"message": e.message, "type": e.kind, "param": param, "code": e.status}}
 	case LlamaCpp:
 		kind := map[int]string{400: "invalid_request_error", 401: "authentication_error", 404: "not_found_error", 503: "unavailable_error"}[e.status]
@@ -44,6 +48,18 @@ func (e *apiError) body(f Flavour) any {
 		return map[string]any{"error": inner}
 	}
 	return map[string]any{"object": "error", "message": e.message, "type": e.kind, "param": param, "code": e.status}
+}
+
+// object is the inner error object, whatever stands around it in a whole response.
+func (e *apiError) object(f Flavour) any {
+	body, ok := e.body(f).(map[string]any)
+	if !ok {
+		return nil
+	}
+	if inner, ok := body["error"].(map[string]any); ok {
+		return inner
+	}
+	return body
 }
 
 func (s *Server) refuse(w http.ResponseWriter, _ *http.Request, e *apiError) {

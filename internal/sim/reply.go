@@ -79,6 +79,7 @@ type reply struct {
 	stream     bool
 	usage      bool // a usage-only chunk at the end
 	continuous bool // usage in every chunk
+	roleSent   bool // the role chunk left before the first token
 	tokenIDs   bool
 	batch      bool // the client sent a list, and gets one even for a single prompt
 	pageSize   int  // 0: no prefix caching
@@ -105,8 +106,15 @@ func (r *reply) post(x release) {
 	}
 }
 
-// take waits for released tokens and appends them to buf; it fails when the client went away.
-func (r *reply) take(ctx context.Context, buf []release) ([]release, error) {
+// take waits for released tokens and appends them to buf; it fails when the client went away, and returns nothing when
+// none came for as long as idle (0: waits on).
+func (r *reply) take(ctx context.Context, buf []release, idle time.Duration) ([]release, error) {
+	var silent <-chan time.Time
+	if idle > 0 {
+		t := time.NewTimer(idle)
+		defer t.Stop()
+		silent = t.C
+	}
 	for {
 		r.mu.Lock()
 		buf = append(buf, r.queue...)
@@ -117,6 +125,8 @@ func (r *reply) take(ctx context.Context, buf []release) ([]release, error) {
 		}
 		select {
 		case <-r.wake:
+		case <-silent:
+			return buf, nil
 		case <-ctx.Done():
 			return buf, ctx.Err()
 		}
@@ -145,81 +155,135 @@ type dialect interface {
 	end(b *sse, r *reply)
 	// whole is the JSON body of a reply that is not streamed.
 	whole(r *reply) []byte
+	// fail writes an error in mid-stream, and what then ends the stream.
+	fail(b *sse, words string)
+}
+
+// roleWriter is a dialect with a first chunk that carries no token.
+type roleWriter interface {
+	role(b *sse, r *reply, a *answer)
 }
 
 // respond submits the answers and writes them as the engine releases them.
-func (s *Server) respond(w http.ResponseWriter, q *http.Request, r *reply, d dialect) {
+func (s *Server) respond(w http.ResponseWriter, q *http.Request, f *Fault, r *reply, d dialect) {
 	r.wake = make(chan struct{}, 1)
+	o := newOutlet(w, q, f)
 	for i, a := range r.answers {
 		a.reply, a.index = r, i
+		if o.is(FaultSplit) {
+			a.accent(s.tok)
+		}
 	}
 	if err := s.driver.submit(r.answers, r.accepted); err != nil {
-		for _, a := range r.answers {
-			s.driver.abandon(a)
-		}
+		s.abandon(r)
 		s.refuse(w, q, badRequest("%v", err))
 		return
 	}
-	s.truth.open(r)
 	var err error
 	if r.stream {
-		err = s.streamOut(w, q, r, d)
+		err = s.streamOut(o, r, d)
 	} else {
-		err = s.wholeOut(w, q, r, d)
+		err = s.wholeOut(o, q, r, d)
 	}
 	if err != nil {
-		for _, a := range r.answers {
-			s.driver.abandon(a)
-		}
+		s.abandon(r)
 	}
-	s.truth.close(r, err)
+	s.driver.note(func(e *engine.Engine) { s.truth.close(r, o.fault, err) })
 }
 
-func (s *Server) streamOut(w http.ResponseWriter, q *http.Request, r *reply, d dialect) error {
-	rc := http.NewResponseController(w)
-	h := w.Header()
+func (s *Server) abandon(r *reply) {
+	for _, a := range r.answers {
+		s.driver.abandon(a)
+	}
+}
+
+// accent makes the answer begin with characters of several bytes.
+func (a *answer) accent(t Tokenizer) {
+	n := copy(a.pieces, spell(t, accents))
+	for n < len(a.pieces) && a.pieces[n-1].text == "" {
+		n++
+	}
+}
+
+func (s *Server) streamOut(o *outlet, r *reply, d dialect) error {
+	h := o.w.Header()
 	h.Set("Content-Type", s.streamType())
 	h.Set("Cache-Control", "no-cache")
-	w.WriteHeader(http.StatusOK)
-	if err := rc.Flush(); err != nil {
+	o.w.WriteHeader(http.StatusOK)
+	if err := o.rc.Flush(); err != nil {
 		return err
 	}
-	b := &sse{eol: "\n", lead: "data: "}
+	b := s.newSSE()
+	if rw, ok := d.(roleWriter); ok && s.cfg.EarlyRole {
+		for _, a := range r.answers {
+			rw.role(b, r, a)
+		}
+		r.roleSent = true
+		if err := o.send(b.buf); err != nil {
+			return err
+		}
+	}
 	open := len(r.answers)
 	var got []release
 	for open > 0 {
 		var err error
-		if got, err = r.take(q.Context(), got[:0]); err != nil {
+		got, err = r.take(o.ctx, got[:0], s.cfg.KeepAlive)
+		if err != nil {
+			return err
+		}
+		if len(got) == 0 {
+			if err := o.put([]byte(": keep-alive" + b.eol + b.eol)); err != nil {
+				return err
+			}
+			continue
+		}
+		if err = o.strike(d, b); err != nil {
 			return err
 		}
 		b.buf = b.buf[:0]
 		for _, x := range got {
-			a := x.answer
-			a.expect(x)
-			if x.First == 0 {
-				d.begin(b, r, a)
-			}
-			if to := x.First + x.Tokens; to-a.sent >= r.interval || x.Last {
-				d.tokens(b, r, a, a.sent, to)
-				a.sent = to
-			}
-			if x.Last {
-				d.finish(b, r, a)
-				open--
-			}
+			open -= r.frame(b, d, x)
+			o.sent += x.Tokens
 		}
 		if open == 0 {
 			d.end(b, r)
 		}
-		if _, err = w.Write(b.buf); err == nil {
-			err = rc.Flush()
-		}
+		err = o.send(b.buf)
 		s.stamp(got)
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// frame writes released tokens and returns 1 when they end their answer.
+func (r *reply) frame(b *sse, d dialect, x release) int {
+	a := x.answer
+	a.expect(x)
+	if x.First == 0 {
+		d.begin(b, r, a)
+	}
+	if to := x.First + x.Tokens; to-a.sent >= r.interval || x.Last {
+		d.tokens(b, r, a, a.sent, to)
+		a.sent = to
+	}
+	if !x.Last {
+		return 0
+	}
+	d.finish(b, r, a)
+	return 1
+}
+
+func (s *Server) newSSE() *sse {
+	b := &sse{eol: "\n", lead: "data: "}
+	if s.cfg.CRLF {
+		b.eol = "\r\n"
+	}
+	if s.cfg.NoSpace {
+		b.lead = "data:"
+	}
+	return b
 }
 
 // expect notes the planned instant of released tokens.
@@ -240,12 +304,12 @@ func (s *Server) stamp(got []release) {
 	}
 }
 
-func (s *Server) wholeOut(w http.ResponseWriter, q *http.Request, r *reply, d dialect) error {
+func (s *Server) wholeOut(o *outlet, q *http.Request, r *reply, d dialect) error {
 	open := len(r.answers)
 	var got []release
 	for open > 0 {
 		var err error
-		if got, err = r.take(q.Context(), got[:0]); err != nil {
+		if got, err = r.take(o.ctx, got[:0], 0); err != nil {
 			return err
 		}
 		for _, x := range got {
@@ -257,11 +321,13 @@ func (s *Server) wholeOut(w http.ResponseWriter, q *http.Request, r *reply, d di
 		s.stamp(got)
 	}
 	body := d.whole(r)
-	h := w.Header()
+	if done, err := o.wholeFault(s, q, body); done || err != nil {
+		return err
+	}
+	h := o.w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
-	_, err := w.Write(body)
-	return err
+	return o.send(body)
 }
 
 // sse gathers server-sent events into one buffer, which goes out in one write.

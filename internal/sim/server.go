@@ -30,7 +30,12 @@ type Server struct {
 	mux     *http.ServeMux
 	created time.Time
 	ids     atomic.Uint64
+	asked   atomic.Uint64
 	bodyLog sync.Mutex
+	manners manners
+
+	crashOnce sync.Once
+	crashed   chan struct{}
 }
 
 // New checks the configuration and returns a server that is ready to answer; it owns no goroutine while no request is live.
@@ -55,7 +60,9 @@ func newServer(c Config, tok Tokenizer, vocab int) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: c, params: eng.Params(), tok: tok, vocab: vocab, text: text, driver: newDriver(eng), truth: newTruthLog(), created: time.Now()}
+	s := &Server{cfg: c, params: eng.Params(), tok: tok, vocab: vocab, text: text, driver: newDriver(eng), truth: newTruthLog(c.TruthRequests, c.Flavour), created: time.Now(),
+		manners: mannersOf(c.Flavour), crashed: make(chan struct{})}
+	eng.OnStep(s.truth.step)
 	s.mux = s.routes()
 	return s, nil
 }
@@ -73,6 +80,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	var err error
 	select {
 	case err = <-ended:
+	case <-s.crashed:
+		cut()
+		_ = h.Close()
+		<-ended
+		err = ErrCrashed
 	case <-ctx.Done():
 		cut()
 		grace, cancel := context.WithTimeout(base, time.Second)
@@ -87,40 +99,6 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return fmt.Errorf("simulated server on %s: %w", l.Addr(), err)
 	}
 	return nil
-}
-
-func (s *Server) routes() *http.ServeMux {
-	m := http.NewServeMux()
-	m.HandleFunc("POST /v1/chat/completions", s.chat)
-	m.HandleFunc("POST /v1/completions", s.completions)
-	m.HandleFunc("GET /v1/models", s.models)
-	m.HandleFunc("GET /health", s.health)
-	m.HandleFunc("POST /tokenize", s.tokenize)
-	m.HandleFunc("POST /detokenize", s.detokenize)
-	switch s.cfg.Flavour {
-	case VLLM:
-		m.HandleFunc("GET /version", s.version)
-		m.HandleFunc("GET /ping", s.health)
-		m.HandleFunc("POST /reset_prefix_cache", s.flushCache)
-	case LlamaCpp:
-		m.HandleFunc("GET /props", s.props)
-		m.HandleFunc("GET /v1/health", s.health)
-	default:
-		m.HandleFunc("POST /generate", s.generate)
-		m.HandleFunc("GET /ready", s.health)
-		m.HandleFunc("GET /ping", s.health)
-		m.HandleFunc("GET /health_generate", s.health)
-		for _, name := range []string{"/model_info", "/get_model_info"} {
-			m.HandleFunc("GET "+name, s.modelInfo)
-		}
-		for _, name := range []string{"/server_info", "/get_server_info"} {
-			m.HandleFunc("GET "+name, s.serverInfo)
-		}
-		for _, method := range []string{"GET ", "POST "} {
-			m.HandleFunc(method+"/flush_cache", s.flushCache)
-		}
-	}
-	return m
 }
 
 func (s *Server) serve(w http.ResponseWriter, q *http.Request) {
@@ -204,9 +182,9 @@ func (s *Server) newReply(accepted time.Duration, p *sampling, prefix string, an
 	n := s.ids.Add(1)
 	r := &reply{
 		id: fmt.Sprintf("%s%016x%016x", prefix, mix(n^s.cfg.Seed), mix(^n)), created: s.created.Add(accepted).Unix(), model: s.cfg.ServedModel,
-		accepted: accepted, answers: answers, stream: p.Stream, tokenIDs: p.ReturnIDs, interval: max(p.Interval, 1),
+		accepted: accepted, answers: answers, stream: p.Stream, tokenIDs: p.ReturnIDs, interval: max(p.Interval, s.cfg.TokensPerChunk, 1),
 	}
-	if s.cfg.Flavour == SGLang {
+	if !s.manners.idPrefix {
 		r.id = r.id[len(prefix):]
 	}
 	if s.params.PrefixCache {
@@ -215,6 +193,14 @@ func (s *Server) newReply(accepted time.Duration, p *sampling, prefix string, an
 	if o := p.StreamOptions; o != nil {
 		r.usage = o.IncludeUsage
 		r.continuous = o.ContinuousUsageStats && (o.IncludeUsage || s.cfg.Flavour == SGLang)
+	}
+	switch s.cfg.Usage {
+	case UsageNever:
+		r.usage, r.continuous = false, false
+	case UsageAlways:
+		r.usage = true
+	case UsageEveryChunk:
+		r.usage, r.continuous = true, true
 	}
 	return r
 }
@@ -232,8 +218,8 @@ func (s *Server) roomPerRequest() int {
 	return s.params.KVTokens / s.params.PageSize * s.params.PageSize
 }
 
-// reportsCache says whether usage carries the cached prompt tokens: always with llama.cpp, else with the prefix cache on.
-func (s *Server) reportsCache() bool { return s.cfg.Flavour == LlamaCpp || s.params.PrefixCache }
+// reportsCache says whether usage carries the cached prompt tokens: always with some flavours, else with the prefix cache on.
+func (s *Server) reportsCache() bool { return s.manners.cacheAlways || s.params.PrefixCache }
 
 func (s *Server) streamType() string {
 	if s.cfg.Flavour == LlamaCpp {

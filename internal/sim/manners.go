@@ -1,0 +1,113 @@
+package sim
+
+import "net/http"
+
+// manners are the habits of a flavour that a client can trip over: field names, where the finish reason rides, who owns models.
+type manners struct {
+	ownedBy     string
+	roleDelta   string // delta of the first chunk
+	thought     string // member that reasoning comes under
+	nullThought string // what stands in content deltas beside the content
+	stopMember  string // member beside finish_reason
+	finishApart bool   // the finish reason has a chunk of its own, with an empty delta
+	silent      bool   // a step without text writes no chat chunk
+	roleAlways  bool   // every delta repeats the role
+	logprobs    bool   // choices carry logprobs:null
+	tokenIDs    bool   // return_token_ids is understood
+	rolePad     string // written between the first chunk and its blank line
+	fingerprint string // system_fingerprint of every chunk
+	usageFinger string // system_fingerprint of the usage chunk alone
+	timings     bool   // llama.cpp's own account at the end
+	cacheAlways bool   // usage always tells cached tokens
+	idPrefix    bool   // ids begin with chatcmpl- or cmpl-
+}
+
+func mannersOf(f Flavour) manners {
+	const role = `"role":"assistant","content":""`
+	switch f {
+	case VLLM:
+		return manners{ownedBy: "vllm", roleDelta: role, thought: "reasoning", stopMember: "stop_reason", logprobs: true, tokenIDs: true,
+			usageFinger: vllmFingerprint, idPrefix: true}
+	case LlamaCpp:
+		return manners{ownedBy: "llamacpp", roleDelta: `"role":"assistant","content":null`, thought: "reasoning_content", finishApart: true,
+			fingerprint: llamaBuild, timings: true, cacheAlways: true, idPrefix: true}
+	case LMDeploy:
+		return manners{ownedBy: "lmdeploy", roleDelta: role, thought: "reasoning_content", finishApart: true, logprobs: true, cacheAlways: true}
+	case TRT:
+		return manners{ownedBy: "tensorrt_llm", roleDelta: `"role":"assistant"`, thought: "reasoning_content", stopMember: "stop_reason", logprobs: true,
+			rolePad: " ", cacheAlways: true, idPrefix: true}
+	case TGI:
+		return manners{ownedBy: "sim", roleDelta: role, thought: "reasoning_content", roleAlways: true, logprobs: true, fingerprint: tgiVersion + "-native"}
+	case Truss:
+		return manners{ownedBy: "truss", roleDelta: role, thought: "reasoning_content", logprobs: true, idPrefix: true}
+	}
+	return manners{ownedBy: "sglang", roleDelta: `"reasoning_content":null,` + role, thought: "reasoning_content", nullThought: `"reasoning_content":null,`,
+		stopMember: "matched_stop", finishApart: true, silent: true, logprobs: true, tokenIDs: true}
+}
+
+// routes are the paths of a flavour; any other is its 404.
+func (s *Server) routes() *http.ServeMux {
+	m := http.NewServeMux()
+	plain := func(h http.HandlerFunc, patterns ...string) {
+		for _, p := range patterns {
+			m.HandleFunc(p, h)
+		}
+	}
+	gen := func(h func(http.ResponseWriter, *http.Request, *Fault), patterns ...string) {
+		plain(func(w http.ResponseWriter, q *http.Request) {
+			f := s.nextFault()
+			if !s.stopEarly(w, q, f) {
+				h(w, q, f)
+			}
+		}, patterns...)
+	}
+	gen(s.chat, "POST /v1/chat/completions")
+	gen(s.completions, "POST /v1/completions")
+	gen(s.embeddings, "POST /v1/embeddings")
+	plain(s.models, "GET /v1/models")
+	plain(s.health, "GET /health")
+	plain(s.metrics, "GET /metrics")
+	plain(s.showTruth, "GET /sim/truth")
+	plain(s.showSteps, "GET /sim/steps")
+	plain(s.resetTruth, "POST /sim/reset")
+	switch s.cfg.Flavour {
+	case VLLM:
+		plain(s.version, "GET /version")
+		plain(s.health, "GET /ping")
+		plain(s.load, "GET /load")
+		plain(s.tokenize, "POST /tokenize")
+		plain(s.detokenize, "POST /detokenize")
+		plain(s.flushCache, "POST /reset_prefix_cache")
+		plain(s.profile, "POST /start_profile", "POST /stop_profile")
+	case LlamaCpp:
+		plain(s.props, "GET /props")
+		plain(s.slots, "GET /slots")
+		plain(s.health, "GET /v1/health")
+		plain(s.tokenize, "POST /tokenize")
+		plain(s.detokenize, "POST /detokenize")
+		gen(s.llamaCompletion, "POST /completion")
+	case LMDeploy:
+		plain(s.encode, "POST /v1/encode")
+	case TRT:
+		plain(s.version, "GET /version")
+		gen(s.triton, "POST /v2/models/{model}/generate_stream", "POST /v2/models/{model}/generate")
+	case TGI:
+		plain(s.info, "GET /info")
+		plain(s.health, "GET /ping")
+		plain(s.tokenizeTGI, "POST /tokenize")
+		gen(s.tgiGenerate, "POST /generate", "POST /generate_stream")
+	case Truss:
+		gen(s.completions, "POST /v1/models/model:predict")
+	default:
+		gen(s.generate, "POST /generate")
+		plain(s.health, "GET /ready", "GET /ping", "GET /health_generate")
+		plain(s.modelInfo, "GET /model_info", "GET /get_model_info")
+		plain(s.serverInfo, "GET /server_info", "GET /get_server_info")
+		plain(s.loads, "GET /v1/loads")
+		plain(s.flushCache, "GET /flush_cache", "POST /flush_cache")
+		plain(s.tokenize, "POST /tokenize", "POST /v1/tokenize")
+		plain(s.detokenize, "POST /detokenize")
+		plain(s.profile, "POST /start_profile", "POST /stop_profile", "GET /start_profile", "GET /stop_profile")
+	}
+	return m
+}
