@@ -1,0 +1,256 @@
+package tokenizer
+
+import (
+	"encoding/binary"
+	"fmt"
+	"unicode/utf8"
+)
+
+const noID = ^uint32(0)
+
+// directChars is the number of code points, from 0, whose ids a BPE model finds in a table.
+const directChars = 0x3000
+
+// merges are the merges of a BPE model by rank.
+type merges struct {
+	pairs  pairTable
+	result []uint32
+}
+
+// bpe is a BPE model. It works on characters, or on bytes where the spelling is byte-level and complete.
+type bpe struct {
+	merges
+	voc            *vocab
+	prefix, suffix string
+	unkToken       string
+	unk            uint32 // noID if there is none
+	fuseUnk        bool
+	ignoreMerges   bool
+	fallback       *[256]uint32 // ids of <0x00> …; nil without byte_fallback
+	chars          []uint32     // id of each character below directChars
+	bytes          *byteBPE     // nil if some byte has no token
+}
+
+// byteBPE is what merging raw bytes needs.
+type byteBPE struct {
+	ids   [256]uint32
+	pairs []uint32 // rank of the pair of bytes a<<8 | b
+}
+
+func newBPE(d *modelData) (*bpe, error) {
+	if !d.hasMrg {
+		return nil, fmt.Errorf("the BPE model has no merges")
+	}
+	if d.spec.Dropout != nil && *d.spec.Dropout != 0 {
+		return nil, fmt.Errorf("the BPE model has dropout %v: its ids are drawn by chance; set it to null", *d.spec.Dropout)
+	}
+	m := &bpe{
+		voc: d.vocab, prefix: d.spec.prefix(), suffix: orEmpty(d.spec.Suffix),
+		fuseUnk: d.spec.FuseUnk, ignoreMerges: d.spec.IgnoreMerges, unk: noID,
+	}
+	if d.spec.UnkToken != nil {
+		m.unkToken = *d.spec.UnkToken
+		id, ok := d.vocab.idOf(m.unkToken)
+		if !ok {
+			return nil, fmt.Errorf("the unknown token %q is not in the vocabulary", m.unkToken)
+		}
+		m.unk = id
+	}
+	if err := m.setMerges(d.merges); err != nil {
+		return nil, err
+	}
+	m.setChars()
+	if d.spec.ByteFallback {
+		m.fallback = fallbackIDs(d.vocab)
+	}
+	m.bytes = m.newByteBPE()
+	return m, nil
+}
+
+func (m *bpe) setMerges(list []merge) error {
+	var err error
+	if m.pairs, err = newPairTable(len(list)); err != nil {
+		return err
+	}
+	m.result = make([]uint32, len(list))
+	for rank, e := range list {
+		m.pairs.set(e.left, e.right, uint32(rank))
+		m.result[rank] = e.result
+	}
+	return nil
+}
+
+func (m *bpe) setChars() {
+	m.chars = make([]uint32, directChars)
+	for i := range m.chars {
+		m.chars[i] = noID
+	}
+	for i, e := range m.voc.entries {
+		if e.size > 3 {
+			continue
+		}
+		if r, size := utf8.DecodeRune(m.voc.entryText(i)); size == int(e.size) && r < directChars && (r != utf8.RuneError || size > 1) {
+			m.chars[r] = e.id
+		}
+	}
+}
+
+// fallbackIDs finds the byte tokens of a vocabulary; those it lacks are noID.
+func fallbackIDs(v *vocab) *[256]uint32 {
+	var ids [256]uint32
+	for b := range ids {
+		ids[b] = noID
+		if id, ok := v.idOf(fmt.Sprintf("<0x%02X>", b)); ok {
+			ids[b] = id
+		}
+	}
+	return &ids
+}
+
+func (m *bpe) newByteBPE() *byteBPE {
+	if m.prefix != "" || m.suffix != "" {
+		return nil
+	}
+	b := &byteBPE{pairs: make([]uint32, 1<<16)}
+	for i := range b.ids {
+		if b.ids[i] = m.chars[byteChar(byte(i))]; b.ids[i] == noID {
+			return nil
+		}
+	}
+	for i := range b.pairs {
+		b.pairs[i] = m.pairs.rank(b.ids[i>>8], b.ids[i&0xff])
+	}
+	return b
+}
+
+func (m *bpe) vocabulary() *vocab { return m.voc }
+
+func (m *bpe) hash(w hashWriter) {
+	fmt.Fprintf(w, "bpe %q %q %q %v %v %v\n", m.prefix, m.suffix, m.unkToken, m.fuseUnk, m.ignoreMerges, m.fallback != nil)
+	byRank := make([]uint64, len(m.result))
+	m.pairs.each(func(a, b, rank uint32) { byRank[rank] = uint64(a)<<32 | uint64(b) })
+	var buf [12]byte
+	for rank, p := range byRank {
+		binary.LittleEndian.PutUint64(buf[:], p)
+		binary.LittleEndian.PutUint32(buf[8:], m.result[rank])
+		w.Write(buf[:])
+	}
+}
+
+// appendRaw appends the ids of a word given as plain bytes, for a byte-level model.
+func (m *bpe) appendRaw(s *scratch, dst []uint32, word string) []uint32 {
+	if m.ignoreMerges {
+		s.spell = appendByteChars(s.spell[:0], word)
+		if id, ok := m.voc.id(s.spell); ok {
+			return append(dst, id)
+		}
+	}
+	b := m.bytes
+	if len(word) == 1 {
+		return append(dst, b.ids[word[0]])
+	}
+	n := len(word)
+	s.ids, s.ranks = resize(s.ids, n), resize(s.ranks, n)
+	ids, ranks := s.ids, s.ranks[:n-1]
+	for i := range n - 1 {
+		ids[i] = b.ids[word[i]]
+		ranks[i] = b.pairs[int(word[i])<<8|int(word[i+1])]
+	}
+	ids[n-1] = b.ids[word[n-1]]
+	return append(dst, m.merge(s, ids, ranks)...)
+}
+
+// appendWord appends the ids of a word in the vocabulary's spelling.
+func (m *bpe) appendWord(s *scratch, dst []uint32, word string) ([]uint32, error) {
+	if m.ignoreMerges {
+		if id, ok := m.voc.idOf(word); ok {
+			return append(dst, id), nil
+		}
+	}
+	ids := m.symbols(s, word)
+	if len(ids) > 1 {
+		s.ranks = resize(s.ranks, len(ids))
+		ranks := s.ranks[:len(ids)-1]
+		for i := range ranks {
+			ranks[i] = m.pairs.rank(ids[i], ids[i+1])
+		}
+		ids = m.merge(s, ids, ranks)
+	}
+	return append(dst, ids...), nil
+}
+
+// symbols spells a word in single characters. A character without a token becomes its byte tokens, else the unknown
+// token, else nothing. The unknown token is held back so that a run can be fused; byte tokens overtake it, as they do
+// in the reference library.
+func (m *bpe) symbols(s *scratch, word string) []uint32 {
+	ids := s.ids[:0]
+	unknown := false
+	for i := 0; i < len(word); {
+		r, size := utf8.DecodeRuneInString(word[i:])
+		id := m.symbol(s, word, i, size, r)
+		end := i + size
+		switch {
+		case id != noID:
+			if unknown {
+				ids, unknown = append(ids, m.unk), false
+			}
+			ids = append(ids, id)
+		case m.fallback != nil && m.spelled(s, word, i, end):
+			for _, b := range s.spell {
+				ids = append(ids, m.fallback[b])
+			}
+		case m.unk != noID:
+			if unknown && !m.fuseUnk {
+				ids = append(ids, m.unk)
+			}
+			unknown = true
+		}
+		i = end
+	}
+	if unknown {
+		ids = append(ids, m.unk)
+	}
+	s.ids = ids
+	return ids
+}
+
+// symbol returns the id of the character at i with the affixes of its place in the word.
+func (m *bpe) symbol(s *scratch, word string, i, size int, r rune) uint32 {
+	first, last := i == 0, i+size == len(word)
+	if (first || m.prefix == "") && (!last || m.suffix == "") {
+		if r < directChars {
+			return m.chars[r]
+		}
+		if id, ok := m.voc.idOf(word[i : i+size]); ok {
+			return id
+		}
+		return noID
+	}
+	m.affixed(s, word, i, i+size)
+	if id, ok := m.voc.id(s.spell); ok {
+		return id
+	}
+	return noID
+}
+
+func (m *bpe) affixed(s *scratch, word string, from, to int) {
+	s.spell = s.spell[:0]
+	if from > 0 {
+		s.spell = append(s.spell, m.prefix...)
+	}
+	s.spell = append(s.spell, word[from:to]...)
+	if to == len(word) {
+		s.spell = append(s.spell, m.suffix...)
+	}
+}
+
+// spelled puts the character with its affixes into s.spell and reports whether each byte has a token.
+func (m *bpe) spelled(s *scratch, word string, from, to int) bool {
+	m.affixed(s, word, from, to)
+	for _, b := range s.spell {
+		if m.fallback[b] == noID {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,99 @@
+package tokenizer
+
+import "unicode/utf8"
+
+// safeSplit knows pairs of neighbouring characters that no token holds. No merge can reach across such a pair, so a
+// text may be cut there and the parts merged and cached by themselves, with the same ids as the whole. It is what
+// makes models without a pre-tokenizer fast: most of their texts can be cut before each space.
+type safeSplit struct {
+	inside []uint64 // bit set over hashed pairs; a false hit only means a longer part
+}
+
+const safeBits = 20
+
+// newSafeSplit returns nil where cutting could change ids: with affixes, which depend on the place in the word, with
+// whole-word tokens that merges do not make, and where neighbouring unknown characters are joined.
+func newSafeSplit(m *bpe) *safeSplit {
+	if m.prefix != "" || m.suffix != "" || m.ignoreMerges {
+		return nil
+	}
+	if m.unk != noID {
+		if m.fallback == nil {
+			return nil
+		}
+		for _, id := range m.fallback {
+			if id == noID {
+				return nil
+			}
+		}
+	}
+	if m.mergesBytes() {
+		return nil
+	}
+	s := &safeSplit{inside: make([]uint64, 1<<safeBits/64)}
+	for _, id := range m.result {
+		t, _ := m.voc.token(id)
+		s.addToken(t)
+	}
+	return s
+}
+
+// mergesBytes reports whether a merge takes a byte token or the unknown token, whose texts are not what they stand for.
+func (m *bpe) mergesBytes() bool {
+	odd := map[uint32]bool{}
+	if m.unk != noID {
+		odd[m.unk] = true
+	}
+	if m.fallback != nil {
+		for _, id := range m.fallback {
+			odd[id] = true
+		}
+	}
+	found := false
+	if len(odd) > 0 {
+		m.pairs.each(func(a, b, _ uint32) { found = found || odd[a] || odd[b] })
+	}
+	return found
+}
+
+func (s *safeSplit) addToken(t []byte) {
+	if len(t) < 2 {
+		return
+	}
+	last := rune(-1)
+	for i := 0; i < len(t); {
+		r, size := rune(t[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(t[i:])
+		}
+		if last >= 0 {
+			h := pairBit(last, r)
+			s.inside[h/64] |= 1 << (h % 64)
+		}
+		last = r
+		i += size
+	}
+}
+
+func pairBit(a, b rune) uint64 {
+	return (uint64(a)<<21 | uint64(b)) * 0x9E3779B97F4A7C15 >> (64 - safeBits)
+}
+
+// next returns the end of the part that begins at pos.
+func (s *safeSplit) next(t string, pos int) int {
+	last := rune(-1)
+	for i := pos; i < len(t); {
+		r, size := rune(t[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(t[i:])
+		}
+		if last >= 0 {
+			if h := pairBit(last, r); s.inside[h/64]&(1<<(h%64)) == 0 {
+				return i
+			}
+		}
+		last = r
+		i += size
+	}
+	return len(t)
+}

@@ -1,0 +1,119 @@
+package tokenizer
+
+import (
+	"fmt"
+	"strings"
+)
+
+// StreamDecoder decodes ids as they arrive. The texts it gives, joined, are the text that Decode gives for all ids;
+// bytes that may still become a character are held back. Only where a byte-fallback model writes a broken run of
+// bytes may the number of U+FFFD differ. It is not safe for concurrent use.
+type StreamDecoder struct {
+	t       *Tokenizer
+	skip    bool
+	pending []byte   // byte-level: bytes held back
+	ids     []uint32 // others: a window of ids; the text of the first done of them is shown
+	done    int
+	shown   string
+}
+
+// mostHeld bounds the ids that are held back waiting for a character to become whole.
+const mostHeld = 32
+
+// NewDecoder returns a decoder for one stream. skipSpecial is as in Decode.
+func (t *Tokenizer) NewDecoder(skipSpecial bool) *StreamDecoder {
+	return &StreamDecoder{t: t, skip: skipSpecial}
+}
+
+// Add takes the next ids and returns the text that they complete, which may be empty.
+func (d *StreamDecoder) Add(ids ...uint32) (string, error) {
+	if _, ok := d.t.dec.(decByteLevel); ok {
+		d.pending = d.t.appendBytes(d.pending, ids, d.skip)
+		n := len(d.pending) - partialTail(d.pending)
+		return d.take(n), nil
+	}
+	if d.t.dec == nil {
+		return d.addPlain(ids)
+	}
+	var out strings.Builder
+	for _, id := range ids {
+		s, err := d.step(id)
+		if err != nil {
+			return out.String(), err
+		}
+		out.WriteString(s)
+	}
+	return out.String(), nil
+}
+
+// addPlain joins tokens with spaces, for a tokenizer without a decoder. done counts the tokens shown.
+func (d *StreamDecoder) addPlain(ids []uint32) (string, error) {
+	var out strings.Builder
+	for _, id := range ids {
+		s, ok := d.t.Token(id)
+		if !ok || d.skip && d.t.added.special[s] {
+			continue
+		}
+		if d.done > 0 {
+			out.WriteByte(' ')
+		}
+		out.WriteString(s)
+		d.done++
+	}
+	return out.String(), nil
+}
+
+// Flush returns what is held back at the end of the stream.
+func (d *StreamDecoder) Flush() (string, error) {
+	if _, ok := d.t.dec.(decByteLevel); ok || d.t.dec == nil {
+		return d.take(len(d.pending)), nil
+	}
+	if d.done == len(d.ids) {
+		return "", nil
+	}
+	text, err := d.t.Decode(d.ids, d.skip)
+	if err != nil {
+		return "", fmt.Errorf("flush: %w", err)
+	}
+	return d.show(text)
+}
+
+// take shows the first n pending bytes.
+func (d *StreamDecoder) take(n int) string {
+	s := string(appendValid(nil, d.pending[:n]))
+	d.pending = append(d.pending[:0], d.pending[n:]...)
+	return s
+}
+
+// step decodes the window with one more id and shows what is new in it.
+func (d *StreamDecoder) step(id uint32) (string, error) {
+	d.ids = append(d.ids, id)
+	text, err := d.t.Decode(d.ids, d.skip)
+	if err != nil {
+		return "", err
+	}
+	held := len(d.ids) - d.done
+	if held < mostHeld && (strings.HasSuffix(text, "\uFFFD") || !strings.HasPrefix(text, d.shown)) {
+		return "", nil
+	}
+	if text == d.shown && held < mostHeld {
+		return "", nil
+	}
+	return d.show(text)
+}
+
+// show returns the part of the window's text that was not shown and moves the window on. The last ids shown stay in
+// it, because decoders treat the first token of a text in another way.
+func (d *StreamDecoder) show(text string) (string, error) {
+	fresh, ok := strings.CutPrefix(text, d.shown)
+	var err error
+	if !ok {
+		if fresh, err = d.t.Decode(d.ids[d.done:], d.skip); err != nil {
+			return "", err
+		}
+	}
+	d.ids = append(d.ids[:0], d.ids[d.done:]...)
+	d.done = len(d.ids)
+	d.shown, err = d.t.Decode(d.ids, d.skip)
+	return fresh, err
+}
