@@ -26,6 +26,8 @@ func Classify(err error) (bench.FailureKind, string) {
 	var dns *net.DNSError
 	var refused *net.OpError
 	switch {
+	case errors.Is(err, errElsewhere):
+		return bench.FailConnect, elsewhereWords(err)
 	case errors.As(err, &dns):
 		return classifyDNS(dns)
 	case isTLS(err):
@@ -58,6 +60,15 @@ func Classify(err error) (bench.FailureKind, string) {
 func NameNotFound(err error) bool {
 	var dns *net.DNSError
 	return errors.As(err, &dns) && dns.IsNotFound
+}
+
+// elsewhereWords tells a refused redirect without net/http's wrapping.
+func elsewhereWords(err error) string {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	return err.Error()
 }
 
 func classifyDNS(dns *net.DNSError) (bench.FailureKind, string) {
