@@ -23,8 +23,8 @@ type Tokenizer interface {
 	Decode(ids []uint32, skipSpecial bool) (string, error)
 	// NumSpecial is how many tokens special adds to a single text.
 	NumSpecial() int
-	// ModelVocabSize is the size of the model's own vocabulary, without tokens added beside it; 0 where it is not known.
-	ModelVocabSize() int
+	// VocabSize is the number of tokens there are; 0 where it is not known.
+	VocabSize() int
 }
 
 // Cache finds files of published data sets that lie on this machine already.

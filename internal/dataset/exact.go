@@ -89,3 +89,39 @@ func fillUp(tok Tokenizer, text string, now []uint32, n int) (mended, error) {
 	}
 	return mended{text, len(now), true}, nil
 }
+
+// decodes tells whether the tokenizer can turn ids back into text; a server's route may not.
+func decodes(tok Tokenizer) bool {
+	ids, err := tok.Encode("the", false)
+	if err != nil || len(ids) == 0 {
+		return false
+	}
+	_, err = tok.Decode(ids, false)
+	return err == nil
+}
+
+// fitWords makes a text of n tokens by the number of its words alone, for tokenizers that do not decode: text gives a text
+// of so many words.
+func fitWords(tok Tokenizer, text func(words int) string, n int) (mended, error) {
+	var best string
+	var have []uint32
+	low, high := 0, n+1 // low words have at most n tokens; high are taken to have more
+	for words := max(1, int(float64(n)/builtInSlope)); high-low > 1; {
+		words = min(max(words, low+1), high-1)
+		t := text(words)
+		ids, err := tok.Encode(t, false)
+		if err != nil {
+			return mended{}, fmt.Errorf("the tokenizer failed on a prompt: %w", err)
+		}
+		if len(ids) == n {
+			return mended{t, n, false}, nil
+		}
+		if len(ids) < n {
+			low, best, have = words, t, ids
+		} else {
+			high = words
+		}
+		words = int(float64(words) * float64(n) / float64(max(1, len(ids))))
+	}
+	return fillUp(tok, best, have, n)
+}

@@ -75,8 +75,8 @@ func (g *greedy) Decode(ids []uint32, skipSpecial bool) (string, error) {
 	return strings.ToValidUTF8(b.String(), "\uFFFD"), nil
 }
 
-func (g *greedy) NumSpecial() int     { return g.special }
-func (g *greedy) ModelVocabSize() int { return len(g.pieces) }
+func (g *greedy) NumSpecial() int { return g.special }
+func (g *greedy) VocabSize() int  { return len(g.pieces) }
 
 // english knows the syllables and words of the embedded corpus well enough for about 1.5 tokens a word.
 func english(special int) *greedy {

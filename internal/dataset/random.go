@@ -23,7 +23,7 @@ func loadRandom(j *job) error {
 		order[i] = i
 	}
 	j.rnd.Python.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
-	m := maker{j: j, texts: texts}
+	m := maker{j: j, texts: texts, byWords: j.in.Tokenizer != nil && !j.spec.Strict && !j.spec.Dataset.SendIDs && !decodes(j.in.Tokenizer)}
 	for done := 0; done < len(inputs) && len(order) > 0; {
 		batch := make([]prompt, min(len(order), len(inputs)-done))
 		if err := m.read(batch, order, inputs[done:]); err != nil {
@@ -88,8 +88,10 @@ type prompt struct {
 
 // maker turns documents into prompts of asked lengths.
 type maker struct {
-	j              *job
-	texts          texts
+	j     *job
+	texts texts
+	// byWords fits texts by their words, as the tokenizer does not decode.
+	byWords        bool
 	repaired, near atomic.Int64
 }
 
@@ -144,7 +146,13 @@ func (m *maker) make(batch []prompt, targets []int) error {
 			p.text = ""
 			return nil
 		}
+		text := p.text
 		p.text, p.ids = "", nil
+		if m.byWords {
+			t, err := fitWords(m.j.in.Tokenizer, func(words int) string { return repeatWords(text, words) }, n)
+			m.keep(p, t, n)
+			return err
+		}
 		return m.fill(p, n, func(from, to int) []uint32 {
 			out := make([]uint32, 0, to-from)
 			for k := from; k < to; k++ {
@@ -173,15 +181,20 @@ func (m *maker) fill(p *prompt, n int, ids func(from, to int) []uint32) error {
 		if err != nil {
 			return err
 		}
-		p.Text, p.tokens = t.text, bench.Counted(t.tokens+tok.NumSpecial())
-		if t.changed {
-			m.repaired.Add(1)
-		}
-		if t.tokens != n {
-			m.near.Add(1)
-		}
+		m.keep(p, t, n)
 	}
 	return nil
+}
+
+// keep takes a text of n asked tokens into the prompt.
+func (m *maker) keep(p *prompt, t mended, n int) {
+	p.Text, p.tokens = t.text, bench.Counted(t.tokens+m.j.in.Tokenizer.NumSpecial())
+	if t.changed {
+		m.repaired.Add(1)
+	}
+	if t.tokens != n {
+		m.near.Add(1)
+	}
 }
 
 // report notes what was mended.

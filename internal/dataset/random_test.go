@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -46,6 +47,37 @@ func TestRandomTextsHaveExactlyTheAskedTokens(t *testing.T) {
 		if tc.name == "random-ids" && s.Dataset.InputTokens > 1 && set.Repaired == 0 {
 			t.Errorf("random-ids: no prompt was mended, though decoded bytes never encode to themselves")
 		}
+	}
+}
+
+// oneWay is a tokenizer that does not decode.
+type oneWay struct{ *greedy }
+
+func (oneWay) Decode([]uint32, bool) (string, error) { return "", errors.New("there is no way back") }
+
+func TestExactLengthsWithoutDecoding(t *testing.T) {
+	tok := oneWay{english(1)}
+	short := file(t, "s.json", `[{"conversations":[{"from":"human","value":"the orchard in 1987 (東京)"},{"from":"gpt","value":"yes"}]}]`)
+	for _, change := range []func(*bench.Spec){
+		nil,
+		func(s *bench.Spec) { s.Dataset.RangeRatio = 0 },
+		func(s *bench.Spec) { s.Dataset.Path = short },
+	} {
+		s := spec("random", change)
+		rnd, err := NewStreams(s.Seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := lengths(rnd.NumPy, 64, s.Dataset.RangeRatio, 20)
+		for i, r := range must(t, s, Inputs{Tokenizer: tok}).Requests {
+			want := max(asked[i], 2)
+			if ids, _ := tok.Encode(r.Prompt.Text, true); len(ids) != want || r.InputTokens != bench.Counted(want) {
+				t.Errorf("prompt %d has %d tokens and says %v, want %d: %q", i, len(ids), r.InputTokens, want, r.Prompt.Text)
+			}
+		}
+	}
+	if _, err := build(spec("random-ids", nil), Inputs{Tokenizer: tok}); err == nil || !strings.Contains(err.Error(), "no way back") {
+		t.Errorf("random-ids as text: error %v, want the tokenizer's", err)
 	}
 }
 

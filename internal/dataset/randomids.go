@@ -11,7 +11,7 @@ import (
 // decoded, which seldom encodes to the same ids.
 func loadRandomIDs(j *job) error {
 	inputs, outputs := j.drawLengths()
-	vocab := j.in.Tokenizer.ModelVocabSize()
+	vocab := modelVocab(j.in.Tokenizer)
 	offsets := j.rnd.NumPy.Integers(0, int64(vocab), len(inputs))
 	j.set.Source = fmt.Sprintf("random ids below %d", vocab)
 	m := maker{j: j}
@@ -35,11 +35,20 @@ func loadRandomIDs(j *job) error {
 	return nil
 }
 
+// modelVocab is the size of the model's own vocabulary, without the tokens added beside it where the tokenizer can tell them
+// apart.
+func modelVocab(t Tokenizer) int {
+	if own, ok := t.(interface{ ModelVocabSize() int }); ok {
+		return own.ModelVocabSize()
+	}
+	return t.VocabSize()
+}
+
 func readyRandomIDs(s *bench.Spec, in *Inputs) []error {
 	switch {
 	case in.Tokenizer == nil:
 		return []error{errors.New("random-ids draws from the tokenizer's vocabulary and no tokenizer was found: give --tokenizer a tokenizer.json, its folder or org/name, or choose --dataset-name random, which can do without")}
-	case in.Tokenizer.ModelVocabSize() < 1:
+	case modelVocab(in.Tokenizer) < 1:
 		return []error{errors.New("random-ids draws from the tokenizer's vocabulary and this one does not tell its size (a server's tokenize route does not): give --tokenizer a tokenizer.json, its folder or org/name, or choose --dataset-name random")}
 	}
 	return nil
