@@ -20,7 +20,7 @@ func newWordTokens() *wordTokens {
 	for b := range 256 {
 		w.texts = append(w.texts, string([]byte{byte(b)}))
 	}
-	for word := range strings.FieldsSeq(story) {
+	for word := range strings.FieldsFuncSeq(story, func(r rune) bool { return strings.ContainsRune(" .,\n", r) }) {
 		for _, t := range []string{" " + word, word} {
 			if _, ok := w.ids[t]; !ok && len(t) > 1 {
 				w.ids[t] = len(w.texts)

@@ -48,23 +48,24 @@ func escape(text string) string {
 // writer makes answers: the words of a story, in order from a place that depends on the prompt, one token each. Only words
 // that the tokenizer keeps as a single token are used, so the text of an answer encodes to exactly its tokens.
 type writer struct {
-	words []piece // each begins with a space
-	heads []piece // the same words without the space, for the first token of an answer; id -1 where that is no single token
+	words []piece // words, each with its leading space, and marks
+	heads []piece // the words without the space, for the first token of an answer; id -1 where that is no single token
 }
 
 func newWriter(t Tokenizer) (*writer, error) {
 	w := &writer{}
 	for word := range strings.FieldsSeq(story) {
-		ids := t.Encode(" " + word)
-		if len(ids) != 1 || t.Decode(ids) != " "+word {
+		mark := word[len(strings.TrimRight(word, ".,")):]
+		word = strings.TrimRight(word, ".,")
+		one, ok := single(t, " "+word)
+		if !ok {
 			continue
 		}
-		w.words = append(w.words, newPiece(ids[0], " "+word))
-		head := piece{id: -1}
-		if ids := t.Encode(word); len(ids) == 1 && t.Decode(ids) == word {
-			head = newPiece(ids[0], word)
+		head, _ := single(t, word)
+		w.words, w.heads = append(w.words, one), append(w.heads, head)
+		if one, ok := single(t, mark); ok && mark != "" {
+			w.words, w.heads = append(w.words, one), append(w.heads, piece{id: -1})
 		}
-		w.heads = append(w.heads, head)
 	}
 	if len(w.words) < 50 {
 		return nil, fmt.Errorf("sim: the tokenizer keeps only %d words of the built-in story as single tokens; answers could not be exact", len(w.words))
@@ -72,10 +73,21 @@ func newWriter(t Tokenizer) (*writer, error) {
 	return w, nil
 }
 
+// single returns the token that is exactly text, if there is one; else its id is -1.
+func single(t Tokenizer, text string) (piece, bool) {
+	if ids := t.Encode(text); len(ids) == 1 && t.Decode(ids) == text {
+		return newPiece(ids[0], text), true
+	}
+	return piece{id: -1}, false
+}
+
 // write returns n tokens for a prompt whose hash is h. bare drops the leading space of the first word where the vocabulary has it.
 func (w *writer) write(n int, h uint64, bare bool) []piece {
 	out := make([]piece, n)
 	at := int(h % uint64(len(w.words)))
+	for w.words[at].text[0] != ' ' { // an answer does not begin with a mark
+		at = (at + 1) % len(w.words)
+	}
 	for i := range out {
 		out[i] = w.words[at]
 		if i == 0 && bare && w.heads[at].id >= 0 {
