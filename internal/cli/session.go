@@ -1,0 +1,308 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/servemark/servemark/internal/bench"
+	"github.com/servemark/servemark/internal/dataset"
+	"github.com/servemark/servemark/internal/doctor"
+	"github.com/servemark/servemark/internal/endpoint"
+	"github.com/servemark/servemark/internal/hub"
+	"github.com/servemark/servemark/internal/load"
+	"github.com/servemark/servemark/internal/plan"
+	"github.com/servemark/servemark/internal/report"
+)
+
+// session is one benchmark on its way: what the job asked, and what has been found so far.
+type session struct {
+	*console
+	command string
+	job     *job
+	spec    *bench.Spec
+	client  *http.Client // for introspection, never for load
+
+	hub       *hub.Client
+	server    bench.Server
+	tokenizer doctor.Tokenizer
+	protocol  *endpoint.Endpoint
+	engine    *load.Engine
+	live      *load.Live
+	smoke     *bench.Record
+	plan      *bench.Plan
+
+	calibration dataset.Calibration
+	// before runs between the plan and the load; nil for nothing.
+	before func(context.Context) error
+	// figures are measured outside the load and may be named by goals.
+	figures     map[string]bench.Measure
+	journalPath string
+}
+
+// refusal is what ends a session before its load: every fault found at that point.
+type refusal struct {
+	code   int
+	faults []string
+}
+
+func (r *refusal) Error() string { return strings.Join(r.faults, "; ") }
+
+func refused(errs ...error) error {
+	r := &refusal{code: exitRefused}
+	for _, err := range errs {
+		if err != nil {
+			r.faults = append(r.faults, err.Error())
+		}
+	}
+	if len(r.faults) == 0 {
+		return nil
+	}
+	return r
+}
+
+func newSession(c *console, command string, j *job) *session {
+	transport := &http.Transport{
+		Proxy:           http.ProxyFromEnvironment,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: j.spec.Load.Insecure},
+		DialContext:     (&net.Dialer{Timeout: max(j.spec.Load.ConnectTimeout, time.Second)}).DialContext,
+	}
+	return &session{console: c, command: command, job: j, spec: &j.spec, client: &http.Client{Transport: transport}, live: &load.Live{}}
+}
+
+// run takes a session from the first look to the exit code.
+func (s *session) run(ctx context.Context) int {
+	for _, n := range s.job.notes {
+		s.say("note: %s", safe(n))
+	}
+	steps := []func(context.Context) error{s.lookHere, s.lookThere, s.findTokenizer, s.prepare, s.warmUp, s.calibrate, s.makePlan, s.flush}
+	if s.spec.Strict { // the original warms up with its first row
+		steps = []func(context.Context) error{s.lookHere, s.lookThere, s.findTokenizer, s.prepare, s.calibrate, s.makePlan, s.warmUp, s.flush}
+	}
+	if s.before != nil {
+		steps = append(steps, s.before)
+	}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			s.client.CloseIdleConnections()
+			return s.stopped(ctx, err)
+		}
+	}
+	s.client.CloseIdleConnections()
+	return s.measure(ctx)
+}
+
+// stopped turns an error before the load into words and an exit code.
+func (s *session) stopped(ctx context.Context, err error) int {
+	if ctx.Err() != nil {
+		s.warn("interrupted before the load")
+		return exitInterrupted
+	}
+	var r *refusal
+	if errors.As(err, &r) {
+		return s.refuse(s.command, r.code, r.faults)
+	}
+	return s.refuse(s.command, exitRefused, []string{err.Error()})
+}
+
+// lookHere checks what this machine alone decides: files, limits, a tokenizer that was named.
+func (s *session) lookHere(ctx context.Context) error {
+	var errs []error
+	opts := hub.FromEnv(s.getenv)
+	opts.UserAgent = "servemark/" + version()
+	opts.Renamed = func(from hub.Repo, to string) { s.say("note: %s is called %s on the hub now", from, safe(to)) }
+	if client, err := hub.New(opts); err == nil {
+		s.hub = client
+	}
+	if s.job.output != "" {
+		errs = append(errs, report.CheckAppend(s.job.output)) // tried before the run, so that no result is lost to a slip
+	}
+	errs = append(errs, doctor.OpenFiles(s.connections()))
+	if source := s.spec.Model.Tokenizer; source != "" {
+		t, err := s.finder(nil).Named(ctx, source)
+		errs = append(errs, err)
+		s.tokenizer = t
+	}
+	in := s.inputs()
+	for _, err := range dataset.CheckInputs(s.spec, &in) {
+		if s.tokenizer.Text == nil && mayYetAppear(err) {
+			continue // a tokenizer may still be found; makePlan checks again
+		}
+		errs = append(errs, err)
+	}
+	return refused(errs...)
+}
+
+// mayYetAppear reports whether a fault is the want of a tokenizer or template, which the server may yet name.
+func mayYetAppear(err error) bool {
+	return strings.Contains(err.Error(), "tokenizer")
+}
+
+// connections is the most that can be open at once.
+func (s *session) connections() int {
+	n := max(s.spec.Dataset.Rows, 1)
+	if c := s.spec.Load.Concurrency; c > 0 && (c < n || s.spec.Load.Duration > 0) {
+		n = c
+	}
+	return n
+}
+
+func (s *session) finder(server func(context.Context) (doctor.Text, error)) *doctor.Finder {
+	return &doctor.Finder{Hub: s.hub, Server: server, SameMachine: loopback(s.spec.Target.BaseURL),
+		Say: func(line string) { s.say("tokenizer: %s", safe(line)) }}
+}
+
+// loopback reports whether a URL's host is this machine.
+func loopback(base string) bool {
+	u, err := url.Parse(base)
+	if err != nil {
+		return false
+	}
+	host := u.Hostname()
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+}
+
+// lookThere waits for the server and asks what it serves.
+func (s *session) lookThere(ctx context.Context) error {
+	t := s.spec.Target
+	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: must(url.Parse(t.BaseURL))}); err == nil && proxy != nil {
+		s.say("proxy: %s (from the environment)", proxy.Redacted())
+	}
+	if t.ReadyTimeout > 0 {
+		err := endpoint.Ready(ctx, s.client, t.BaseURL, s.job.auth, t.ReadyTimeout, func(cause string) { s.say("waiting for %s: %s", t.BaseURL, safe(cause)) })
+		if err != nil {
+			return refused(err)
+		}
+	}
+	found, err := endpoint.Discover(ctx, s.client, t.BaseURL, endpoint.DiscoverOptions{Engine: t.Engine, Auth: s.job.auth, Version: version()})
+	if err != nil {
+		return refused(err)
+	}
+	s.server = found
+	s.showServer()
+	served, notes, err := doctor.Served(s.spec.Model, &found)
+	if err != nil && t.API != bench.APIGenerate {
+		return refused(err)
+	}
+	for _, n := range notes {
+		s.say("note: %s", safe(n))
+	}
+	s.spec.Model.Served = served
+	return nil
+}
+
+func must(u *url.URL, _ error) *url.URL { return u }
+
+// showServer prints what was discovered, and from where.
+func (s *session) showServer() {
+	s.say("server: %s", s.server.BaseURL)
+	for _, f := range s.server.Facts {
+		s.say("  %-18s %s   (%s)", f.Name, safe(f.Value), f.From)
+	}
+	for _, n := range s.server.Notes {
+		s.say("  %s", safe(n))
+	}
+}
+
+// findTokenizer takes the first source that works when none was named.
+func (s *session) findTokenizer(ctx context.Context) error {
+	if s.tokenizer.Text == nil {
+		var server func(context.Context) (doctor.Text, error)
+		if s.spec.Warmup > 0 {
+			server = func(ctx context.Context) (doctor.Text, error) {
+				t, err := endpoint.NewTokenizer(ctx, s.client, s.spec.Target.BaseURL, endpoint.TokenizerOptions{Auth: s.job.auth, Served: s.spec.Model.Served, Engine: s.server.Engine})
+				if err != nil {
+					return nil, err // not t: a nil *Tokenizer in an interface is not nil
+				}
+				return t, nil
+			}
+		}
+		s.tokenizer = s.finder(server).Find(ctx, s.spec.Model, s.spec.Model.Served, &s.server)
+	}
+	for _, n := range s.tokenizer.Notes {
+		s.say("tokenizer: %s", safe(n))
+	}
+	if s.tokenizer.Text == nil {
+		s.say("tokenizer: none; token counts are the server's usage (name one with --tokenizer FILE, FOLDER or org/name)")
+		return nil
+	}
+	s.say("tokenizer: %s (%s)", safe(string(s.tokenizer.Source)), s.tokenizer.From)
+	s.spec.Model.Tokenizer = s.tokenizer.Source
+	return nil
+}
+
+// prepare makes the protocol and the engine.
+func (s *session) prepare(context.Context) error {
+	p, err := endpoint.New(endpoint.Options{
+		API: s.spec.Target.API, Served: s.spec.Model.Served, Engine: s.server.Engine, BaseURL: s.spec.Target.BaseURL,
+		Stream: s.spec.Target.Stream, Body: s.spec.Body, Strict: s.spec.Strict, Auth: s.job.auth,
+		KeepText: s.spec.KeepText || s.job.details || s.tokenizer.Local != nil, Version: version(),
+	})
+	if err != nil {
+		return refused(err)
+	}
+	s.protocol = p
+	e, err := load.New(load.Options{BaseURL: s.spec.Target.BaseURL, Protocol: p, Classify: endpoint.Classify, Load: s.spec.Load, Live: s.live})
+	if err != nil {
+		return refused(err)
+	}
+	s.engine = e
+	return nil
+}
+
+// makePlan joins data set and arrivals.
+func (s *session) makePlan(context.Context) error {
+	if s.spec.Load.Duration > 0 {
+		s.spec.Dataset.Rows = rowsFor(s.spec, s.smoke)
+	}
+	in := s.inputs()
+	if errs := dataset.CheckInputs(s.spec, &in); len(errs) > 0 {
+		return refused(errs...)
+	}
+	p, err := plan.Build(*s.spec, in)
+	if err != nil {
+		return refused(err)
+	}
+	s.plan = p
+	if err := s.fits(); err != nil {
+		return err
+	}
+	s.say("prompts: %s", safe(p.Source))
+	for _, n := range p.Notes {
+		s.say("note: %s", safe(n))
+	}
+	return nil
+}
+
+// fits refuses, in servemark's own commands, requests that the server's context cannot hold; in a dialect it is said.
+func (s *session) fits() error {
+	most, ok := s.server.MaxLen.Get()
+	if !ok {
+		return nil
+	}
+	over, longest := 0, 0
+	for i := range s.plan.Requests {
+		r := &s.plan.Requests[i]
+		n := r.TemplatedTokens.Or(r.InputTokens.Or(0)) + r.OutputTokens
+		longest = max(longest, n)
+		if n > most {
+			over++
+		}
+	}
+	if over == 0 {
+		return nil
+	}
+	what := fmt.Sprintf("%d of %d requests need up to %d tokens (prompt and answer) and the server's context holds %d", over, len(s.plan.Requests), longest, most)
+	if s.job.native {
+		return refused(errors.New(what + ": ask for less with --input-tokens or --output-tokens"))
+	}
+	s.say("note: %s; it will refuse them", what)
+	return nil
+}

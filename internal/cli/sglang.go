@@ -1,0 +1,378 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/servemark/servemark/internal/bench"
+	"github.com/servemark/servemark/internal/endpoint"
+)
+
+// sglangBackend is what a --backend of sglang.bench_serving means.
+type sglangBackend struct {
+	engine bench.Engine
+	api    bench.API
+	port   int // the engine's own default
+	why    string
+}
+
+var sglangBackends = map[string]sglangBackend{
+	"sglang":           {engine: bench.EngineSGLang, api: bench.APIGenerate, port: 30000},
+	"sglang-native":    {engine: bench.EngineSGLang, api: bench.APIGenerate, port: 30000},
+	"sglang-oai":       {engine: bench.EngineSGLang, api: bench.APICompletions, port: 30000},
+	"sglang-oai-chat":  {engine: bench.EngineSGLang, api: bench.APIChat, port: 30000},
+	"vllm":             {engine: bench.EngineVLLM, api: bench.APICompletions, port: 8000},
+	"vllm-chat":        {engine: bench.EngineVLLM, api: bench.APIChat, port: 8000},
+	"lmdeploy":         {engine: bench.EngineLMDeploy, api: bench.APICompletions, port: 23333},
+	"lmdeploy-chat":    {engine: bench.EngineLMDeploy, api: bench.APIChat, port: 23333},
+	"sglang-embedding": {why: "embeddings are not supported yet"},
+	"vllm-embedding":   {why: "embeddings are not supported yet"},
+	"trt":              {why: "Triton's generate_stream is not supported yet; a server with /v1/completions works as --backend vllm"},
+	"truss":            {why: "Truss is not supported yet"},
+	"gserver":          {why: "the original only raises NotImplementedError for it"},
+}
+
+var sglangDatasets = []string{"sharegpt", "custom", "openai", "random", "random-ids"}
+
+// sglangJob turns a parsed command line of the SGLang dialect into a job; all faults go to a.
+func sglangJob(a *arguments, getenv func(string) string) job {
+	s := &sglangReader{arguments: a, getenv: getenv}
+	s.job.spec.Dialect = bench.DialectSGLang
+	s.refused()
+	s.target()
+	s.model()
+	s.dataset()
+	s.load()
+	s.body()
+	s.outputs()
+	s.inert()
+	if len(a.rest) > 0 {
+		a.faults = append(a.faults, fault{what: fmt.Sprintf("%q stands without a flag", strings.Join(a.rest, " ")), cure: "give it to a flag, or leave it out"})
+	}
+	return s.job
+}
+
+// sglangReader builds the job part by part.
+type sglangReader struct {
+	*arguments
+	getenv func(string) string
+	job    job
+	api    bench.API
+}
+
+func (s *sglangReader) note(format string, args ...any) {
+	s.job.notes = append(s.job.notes, fmt.Sprintf(format, args...))
+}
+
+// refused tells the flags that are known and not done.
+func (s *sglangReader) refused() {
+	for _, d := range sglangFlags {
+		if d.state == "refused" && s.typed(d.flag) {
+			s.wrong(d.flag, "refused: "+d.note, "")
+		}
+	}
+}
+
+// inert tells the flags that have no effect in this combination, as in the original.
+func (s *sglangReader) inert() {
+	c := sglangContext{dataset: s.text("dataset-name"), native: s.api == bench.APIGenerate, chat: s.api == bench.APIChat, typed: s.typed}
+	for _, d := range sglangFlags {
+		if d.inert == nil || !s.typed(d.flag) {
+			continue
+		}
+		if why := d.inert(c); why != "" {
+			s.note("--%s is ignored, as in the original: %s", d.flag, why)
+		}
+	}
+}
+
+func (s *sglangReader) target() {
+	t := &s.job.spec.Target
+	t.Backend = s.text("backend")
+	b := sglangBackends[t.Backend]
+	if b.why != "" {
+		s.wrong("backend", fmt.Sprintf("%s is refused: %s", t.Backend, b.why), "")
+	}
+	t.Engine, t.API, s.api = b.engine, b.api, b.api
+	t.Stream = !s.on("disable-stream")
+	s.address(t, b.port)
+	if n, ok := s.whole("ready-check-timeout-sec"); ok && n < 0 {
+		s.wrong("ready-check-timeout-sec", fmt.Sprintf("%d is out of range: seconds from 0 (do not wait)", n), "")
+	} else {
+		t.ReadyTimeout = time.Duration(n) * time.Second
+	}
+	headers, err := parseHeaders(s.list("header"))
+	if err != nil {
+		s.wrong("header", err.Error(), "write it as --header Key=Value")
+	}
+	extra := http.Header{}
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		extra.Set(name, headers[name])
+		t.HeaderNames = append(t.HeaderNames, name)
+	}
+	auth := endpoint.AuthFromEnv(s.getenv, extra)
+	if s.job.auth.From() == "" {
+		s.job.auth = auth
+	} else if auth.Present() {
+		s.job.auth = auth // a key or header beats what stands in the address
+	}
+	t.KeyFrom = s.job.auth.From()
+}
+
+// address finds the base URL: --base-url, else --host and --port.
+func (s *sglangReader) address(t *bench.Target, defaultPort int) {
+	raw, flag := s.text("base-url"), "base-url"
+	if raw == "" {
+		flag = "host"
+		host, port := s.text("host"), defaultPort
+		if n, ok := s.whole("port"); ok {
+			port = n
+			if n < 1 || n > 65535 {
+				s.wrong("port", fmt.Sprintf("%d is out of range: 1 to 65535", n), "")
+				return
+			}
+		}
+		raw = "http://" + endpoint.HostPort(reachable(host), port)
+	}
+	base, user, notes, err := endpoint.NormalizeBase(raw)
+	if err != nil {
+		s.wrong(flag, err.Error(), "")
+		return
+	}
+	for _, n := range notes {
+		s.note("--%s: %s", flag, n)
+	}
+	t.BaseURL = base
+	if user != nil {
+		password, _ := user.Password()
+		s.job.auth = endpoint.Auth{}.WithBasic(user.Username(), password)
+	}
+}
+
+// reachable turns an address to listen on into one to connect to.
+func reachable(host string) string {
+	switch host {
+	case "0.0.0.0", "":
+		return "127.0.0.1"
+	case "::", "[::]":
+		return "::1"
+	}
+	return host
+}
+
+func (s *sglangReader) model() {
+	m := &s.job.spec.Model
+	m.Asked = s.text("model")
+	m.Served = bench.ServedModel(s.text("served-model-name"))
+	m.Tokenizer = bench.TokenizerSource(s.text("tokenizer"))
+	for _, name := range []string{"model", "served-model-name", "tokenizer"} {
+		if s.typed(name) && strings.TrimSpace(s.text(name)) == "" {
+			s.wrong(name, "is empty", "name one, or leave the flag out to have it found")
+		}
+	}
+}
+
+func (s *sglangReader) dataset() {
+	d := &s.job.spec.Dataset
+	d.Name = s.text("dataset-name")
+	if !slices.Contains(sglangDatasets, d.Name) && s.knownDataset(d.Name) {
+		s.wrong("dataset-name", fmt.Sprintf("%s is refused: %s; there are %s", d.Name, notYetData, strings.Join(sglangDatasets, ", ")), "")
+	}
+	if d.Name != "random-ids" {
+		d.Path = s.text("dataset-path")
+	}
+	d.Rows, _ = s.whole("num-prompts")
+	if d.Rows < 1 {
+		if d.Name == "openai" {
+			d.Rows = 0
+		} else {
+			s.wrong("num-prompts", fmt.Sprintf("%d is out of range: at least 1", d.Rows), "")
+		}
+	}
+	d.PromptSuffix, d.ApplyTemplate, d.SendIDs = s.text("prompt-suffix"), s.on("apply-chat-template"), s.on("tokenize-prompt")
+	random := d.Name == "random" || d.Name == "random-ids"
+	if !random {
+		d.FixedOutput = s.optional("sharegpt-output-len", d.Name)
+		d.ContextLimit = s.optional("sharegpt-context-len", d.Name)
+		if d.SendIDs && (d.Name == "sharegpt" || d.Name == "custom") {
+			s.wrong("tokenize-prompt", "is refused with "+d.Name+", as in the original", "use random or random-ids")
+		}
+		if d.Name == "openai" {
+			d.PromptSuffix, d.ApplyTemplate, d.ContextLimit = "", false, 0
+		}
+		return
+	}
+	d.PromptSuffix, d.ApplyTemplate = "", false
+	d.InputTokens = s.atLeast("random-input-len", 1)
+	d.OutputTokens = s.atLeast("random-output-len", 1)
+	d.RangeRatio = s.number("random-range-ratio")
+	if !(d.RangeRatio >= 0 && d.RangeRatio <= 1) {
+		s.wrong("random-range-ratio", fmt.Sprintf("%v is out of range: 0 (lengths from 1) to 1 (exact lengths)", d.RangeRatio), "")
+	} else if !s.typed("random-range-ratio") {
+		s.note("lengths are drawn from 1 to --random-input-len and --random-output-len (--random-range-ratio is 0 by default, as in the original); 1 makes them exact")
+	}
+}
+
+// knownDataset reports whether the name is one of the original's at all; others are told by the parser.
+func (s *sglangReader) knownDataset(name string) bool {
+	return slices.Contains(s.def("dataset-name").choices, name)
+}
+
+// atLeast reads a whole number with a lower bound.
+func (s *sglangReader) atLeast(name string, least int) int {
+	n, _ := s.whole(name)
+	if n < least {
+		s.wrong(name, fmt.Sprintf("%d is out of range: at least %d", n, least), "")
+	}
+	return n
+}
+
+// optional reads a fixed length of row data sets; 0 means that it is not set.
+func (s *sglangReader) optional(name, dataset string) int {
+	n, ok := s.whole(name)
+	if !ok {
+		return 0
+	}
+	least := 1
+	switch {
+	case name == "sharegpt-output-len" && dataset == "openai":
+		least = 0 // 0 is "not set" there
+	case name == "sharegpt-output-len":
+		least = 4 // the original's own limit
+	}
+	if n < least {
+		s.wrong(name, fmt.Sprintf("%d is out of range: at least %d", n, least), "")
+	}
+	return n
+}
+
+func (s *sglangReader) load() {
+	l := &s.job.spec.Load
+	if s.typed("request-rate") {
+		rate, err := parseRate(s.text("request-rate"))
+		switch {
+		case err != nil:
+			s.wrong("request-rate", err.Error(), "inf or -1 means unlimited")
+		case rate == 0 && !strings.Contains(strings.ToLower(s.text("request-rate")), "inf"):
+			s.note("--request-rate %s is read as unlimited", strings.TrimSpace(s.text("request-rate")))
+		}
+		l.Rate = rate
+	}
+	if n, ok := s.whole("max-concurrency"); ok {
+		switch {
+		case n < -1:
+			s.wrong("max-concurrency", fmt.Sprintf("%d is out of range: at least 1", n), "0 or -1 means unlimited")
+		case n < 1:
+			s.note("--max-concurrency %d is read as unlimited", n)
+		default:
+			l.Concurrency = n
+		}
+	}
+	s.deadlines(l)
+	l.Insecure = s.on("insecure")
+	spec := &s.job.spec
+	seed, _ := s.whole("seed")
+	if seed < 0 || seed > math.MaxUint32 {
+		s.wrong("seed", fmt.Sprintf("%d is out of range: 0 to %d", seed, uint32(math.MaxUint32)), "")
+	}
+	spec.Seed = int64(seed)
+	if n, _ := s.whole("warmup-requests"); n > 0 {
+		spec.Warmup = n
+	}
+	s.job.smokeTest = spec.Warmup > 0
+	spec.SLOs = parseSLOs(s.list("goodput"))
+	spec.MaxErrorRate = s.share("max-error-rate")
+	if alpha := s.number("lora-zipf-alpha"); !(alpha > 1) {
+		s.wrong("lora-zipf-alpha", fmt.Sprintf("%v is out of range: above 1", alpha), "")
+	}
+	s.job.flush = s.on("flush-cache")
+	if v := strings.ToLower(s.getenv("SGLANG_IS_IN_CI")); !s.job.flush && (v == "true" || v == "1") {
+		s.job.flush = true
+		s.note("the prefix cache is flushed because SGLANG_IS_IN_CI is set, as in the original")
+	}
+	s.job.flushTimeout = time.Duration(s.number("flush-cache-timeout") * float64(time.Second))
+}
+
+func (a *arguments) deadlines(l *bench.LoadSpec) {
+	for name, to := range map[string]*time.Duration{"connect-timeout": &l.ConnectTimeout, "first-byte-timeout": &l.FirstByteTimeout,
+		"idle-timeout": &l.IdleTimeout, "request-timeout": &l.RequestTimeout} {
+		*to, _ = parseDuration(a.text(name))
+	}
+}
+
+// share reads a number from 0 to 1.
+func (a *arguments) share(name string) float64 {
+	v := a.number(name)
+	if !(v >= 0 && v <= 1) {
+		a.wrong(name, fmt.Sprintf("%v is out of range: 0 to 1", v), "")
+	}
+	return v
+}
+
+func (s *sglangReader) body() {
+	b := &s.job.spec.Body
+	s.job.spec.Strict = s.on("strict-compat")
+	b.Temperature, b.TopP = s.number("temperature"), s.number("top-p")
+	if !(b.Temperature >= 0) || math.IsInf(b.Temperature, 0) {
+		s.wrong("temperature", fmt.Sprintf("%v is out of range: at least 0", b.Temperature), "")
+	}
+	if !(b.TopP > 0 && b.TopP <= 1) {
+		s.wrong("top-p", fmt.Sprintf("%v is out of range: above 0, at most 1", b.TopP), "")
+	}
+	b.IgnoreEOS = !s.on("disable-ignore-eos")
+	b.Logprobs, b.RoutedExperts = s.on("return-logprob"), s.on("return-routed-experts")
+	b.TopLogprobs = max(0, s.atLeast("top-logprobs-num", 0))
+	for _, v := range s.list("token-ids-logprob") {
+		n, _ := pyInt(v)
+		b.TokenIDLogprobs = append(b.TokenIDLogprobs, n)
+	}
+	b.LogprobStart, _ = s.whole("logprob-start-len")
+	b.FakePrefill = s.on("fake-prefill")
+	s.job.cacheReport = s.on("cache-report")
+	b.CacheDetails = s.job.cacheReport && s.job.spec.Target.Engine == bench.EngineSGLang
+	if raw := s.text("extra-request-body"); s.typed("extra-request-body") {
+		b.Extra = s.object("extra-request-body", raw)
+	}
+	if s.api == bench.APIGenerate {
+		s.noteSamplingParams(b.Extra)
+	}
+}
+
+// object reads a JSON object.
+func (a *arguments) object(name, raw string) json.RawMessage {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(raw), &m); err != nil || m == nil {
+		a.wrong(name, "is not a JSON object", `write it as '{"key": value}', in single quotes`)
+		return nil
+	}
+	return json.RawMessage(raw)
+}
+
+// noteSamplingParams tells a trap of /generate: sampling parameters at the top level of its body have no effect.
+func (s *sglangReader) noteSamplingParams(extra json.RawMessage) {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(extra, &m) != nil {
+		return
+	}
+	for _, k := range []string{"temperature", "top_p", "top_k", "max_new_tokens", "ignore_eos", "min_p"} {
+		if _, ok := m[k]; ok {
+			s.note("--extra-request-body: %q stands at the top of the body, where /generate does not read it; put it into \"sampling_params\"", k)
+		}
+	}
+}
+
+func (s *sglangReader) outputs() {
+	j := &s.job
+	j.output, j.details = s.text("output-file"), s.on("output-details")
+	j.spec.KeepText = s.on("save-text")
+	j.spec.KeepPrompts = j.spec.KeepText
+	j.journal, j.requireValid = s.text("journal"), s.on("require-valid")
+	j.progress = !s.on("disable-tqdm")
+	j.spec.Tag = s.text("tag")
+}

@@ -1,0 +1,127 @@
+package doctor
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/servemark/servemark/internal/bench"
+	"github.com/servemark/servemark/internal/hub"
+)
+
+// Served decides the name that goes into requests, from what the user asked and what the server says it serves. Notes tell
+// a choice the user may not expect. The error is a refusal: nothing was named and nothing is known.
+func Served(asked bench.Model, srv *bench.Server) (name bench.ServedModel, notes []string, err error) {
+	if asked.Served != "" {
+		return asked.Served, unlisted(asked.Served, srv), nil
+	}
+	if asked.Asked == "" {
+		if len(srv.Models) == 0 {
+			return "", nil, fmt.Errorf("no model to ask for: %s lists none and none was named; name one with --model", srv.BaseURL)
+		}
+		first := srv.Models[0].ID
+		if len(srv.Models) > 1 {
+			notes = append(notes, fmt.Sprintf("the server serves %d models; the first, %q, is asked (choose with --model)", len(srv.Models), first))
+		}
+		return first, notes, nil
+	}
+	name = bench.ServedModel(asked.Asked)
+	if len(srv.Models) == 0 || listed(name, srv) {
+		return name, nil, nil
+	}
+	// A repository or a path is not a served name: with one model there is no doubt which one is meant.
+	if base := baseModels(srv); (IsRepo(asked.Asked) || IsPath(asked.Asked)) && len(base) == 1 {
+		return base[0], []string{fmt.Sprintf("--model %s is not a name this server answers to; requests name the one model it serves, %q", asked.Asked, base[0])}, nil
+	}
+	return name, unlisted(name, srv), nil
+}
+
+func listed(name bench.ServedModel, srv *bench.Server) bool {
+	for _, m := range srv.Models {
+		if m.ID == name {
+			return true
+		}
+	}
+	return false
+}
+
+func unlisted(name bench.ServedModel, srv *bench.Server) []string {
+	if len(srv.Models) == 0 || listed(name, srv) {
+		return nil
+	}
+	var ids []string
+	for _, m := range srv.Models {
+		ids = append(ids, fmt.Sprintf("%q", m.ID))
+	}
+	return []string{fmt.Sprintf("the server does not list %q; it serves %s", name, strings.Join(ids, ", "))}
+}
+
+// baseModels lists what is served without LoRA adapters.
+func baseModels(srv *bench.Server) []bench.ServedModel {
+	var out []bench.ServedModel
+	for _, m := range srv.Models {
+		if m.Parent == "" {
+			out = append(out, m.ID)
+		}
+	}
+	return out
+}
+
+// IsPath reports whether a word is meant as a local path by its form alone.
+func IsPath(s string) bool {
+	return strings.HasPrefix(s, ".") || strings.HasPrefix(s, "~") || filepath.IsAbs(s) || strings.HasPrefix(s, "/") ||
+		strings.Contains(s, `\`) || strings.HasSuffix(s, ".json") || strings.HasSuffix(s, ".model") || strings.HasSuffix(s, ".gguf") ||
+		strings.HasSuffix(s, ".tiktoken")
+}
+
+// IsRepo reports whether a word has the form org/name or org/name@revision. Whether a folder of that name exists is for
+// the caller to ask first.
+func IsRepo(s string) bool {
+	if IsPath(s) {
+		return false
+	}
+	_, err := hub.ParseRepo(s)
+	return err == nil
+}
+
+// candidate is one place a tokenizer may come from.
+type candidate struct {
+	source bench.TokenizerSource
+	from   string // who named it, in words
+	// remote marks a path that the server declared: it is opened only where the server runs on this machine.
+	remote bool
+}
+
+// candidates lists where the tokenizer may come from, best first, when the user has not named it.
+func candidates(asked bench.Model, served bench.ServedModel, srv *bench.Server) []candidate {
+	var out []candidate
+	add := func(s, from string, remote bool) {
+		if s = strings.TrimSpace(s); s == "" {
+			return
+		}
+		if repo, ok := hub.FromSnapshotPath(s); ok {
+			s, remote = repo.String(), false
+		}
+		for _, c := range out {
+			if string(c.source) == s {
+				return
+			}
+		}
+		out = append(out, candidate{bench.TokenizerSource(s), from, remote})
+	}
+	add(srv.TokenizerPath, "the server's tokenizer_path", true)
+	add(srv.ModelPath, "the server's model_path", true)
+	for _, m := range srv.Models {
+		if m.ID == served {
+			add(m.Root, "the server's root of "+string(served), true)
+		}
+	}
+	add(srv.ModelID, "the server's model_id", true)
+	if IsPath(asked.Asked) || IsRepo(asked.Asked) {
+		add(asked.Asked, "--model", false)
+	}
+	if IsRepo(string(served)) {
+		add(string(served), "the served name", false)
+	}
+	return out
+}

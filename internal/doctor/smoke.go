@@ -1,0 +1,92 @@
+package doctor
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/servemark/servemark/internal/bench"
+)
+
+// Smoke judges the answer to the first request: lines say what came back, and the error refuses the run with the server's
+// own words. url is what was asked.
+func Smoke(rec *bench.Record, url string) (lines []string, err error) {
+	if f := rec.Failure; f != nil {
+		where := url
+		if rec.Status != 0 {
+			where = fmt.Sprintf("%s answered %d", url, rec.Status)
+		}
+		if strings.Contains(f.Message, url) {
+			where = ""
+		}
+		return nil, fmt.Errorf("the first request failed: %s%s: %s", prefixed(where), f.Kind, f.Message)
+	}
+	if rec.Cancelled {
+		return nil, fmt.Errorf("the first request was interrupted")
+	}
+	line := "answer " + quoted(rec.Text, 60)
+	if rec.Text == "" {
+		line = "answer without text"
+	}
+	lines = append(lines, fmt.Sprintf("%s; finish reason %s", line, orNone(rec.Finish)))
+	lines = append(lines, channels(rec))
+	lines = append(lines, usage(rec))
+	if first, ok := bench.Elapsed(rec.Sent, rec.FirstChunk()); ok && rec.Streamed {
+		lines = append(lines, fmt.Sprintf("TTFT %s (one request, connection and caches cold)", first.Round(100*time.Microsecond)))
+	}
+	return lines, nil
+}
+
+func prefixed(s string) string {
+	if s == "" {
+		return ""
+	}
+	return s + ": "
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "not stated"
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// channels says whether thinking came apart from the answer.
+func channels(rec *bench.Record) string {
+	var n [5]int
+	for _, c := range rec.Chunks {
+		if int(c.Channel) < len(n) {
+			n[c.Channel]++
+		}
+	}
+	switch {
+	case n[bench.ChannelReasoning] > 0 && n[bench.ChannelReasoning] == len(rec.Chunks):
+		return "reasoning came apart; the answer had not begun when the reply ended"
+	case n[bench.ChannelReasoning] > 0:
+		return "reasoning came apart from the answer"
+	case n[bench.ChannelTool] > 0:
+		return "the reply calls a tool"
+	}
+	return "no separate reasoning"
+}
+
+func usage(rec *bench.Record) string {
+	p, c := rec.Usage.Prompt, rec.Usage.Completion
+	switch {
+	case p.Known() && c.Known():
+		return fmt.Sprintf("usage stated: %s prompt + %s completion tokens", p, c)
+	case c.Known():
+		return fmt.Sprintf("usage stated in part: %s completion tokens", c)
+	}
+	return "no usage stated"
+}
+
+// quoted shows the start of a text on one line.
+func quoted(s string, limit int) string {
+	r := []rune(s)
+	more := ""
+	if len(r) > limit {
+		r, more = r[:limit], "…"
+	}
+	return fmt.Sprintf("%q%s", string(r), more)
+}

@@ -1,0 +1,183 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/servemark/servemark/internal/bench"
+	"github.com/servemark/servemark/internal/hub"
+	"github.com/servemark/servemark/tokenizer"
+)
+
+// Text is a tokenizer as the rooms that make and count prompts need it.
+type Text interface {
+	Encode(text string, special bool) ([]uint32, error)
+	Decode(ids []uint32, skipSpecial bool) (string, error)
+	NumSpecial() int
+	VocabSize() int
+	IsSpecial(id uint32) bool
+}
+
+// Tokenizer is what was found. Text nil means: there is none, the server's usage counts.
+type Tokenizer struct {
+	Text   Text
+	Source bench.TokenizerSource
+	// From says in words who named the source.
+	From string
+	// Local is the tokenizer of this machine behind Text, or nil where the server tokenizes.
+	Local *tokenizer.Tokenizer
+	// Dir is the folder the tokenizer lies in, or "": chat templates lie beside it.
+	Dir string
+	// Notes tell sources that failed and why.
+	Notes []string
+}
+
+// Finder finds tokenizers. Hub nil means that no cache can be read.
+type Finder struct {
+	Hub *hub.Client
+	// Say announces a download (repo and host) before it starts.
+	Say func(string)
+	// Progress is told how a download goes; nil for nobody.
+	Progress func(file string, done, total int64)
+	// Server returns the server's own tokenizer, or an error that says why it has none; nil where nothing may be posted.
+	Server func(context.Context) (Text, error)
+	// SameMachine is true where the server's paths are this machine's.
+	SameMachine bool
+}
+
+// Named opens the tokenizer that the user named. Its failure refuses the run.
+func (f *Finder) Named(ctx context.Context, source bench.TokenizerSource) (Tokenizer, error) {
+	t, err := f.open(ctx, source)
+	if err != nil {
+		return Tokenizer{}, fmt.Errorf("--tokenizer %s: %w", source, err)
+	}
+	t.From = "--tokenizer"
+	return t, nil
+}
+
+// Find tries what the server declared and what the user typed as a model, then the server's own route. Failing sources are
+// told in Notes; none at all is no error.
+func (f *Finder) Find(ctx context.Context, asked bench.Model, served bench.ServedModel, srv *bench.Server) Tokenizer {
+	var notes []string
+	for _, c := range candidates(asked, served, srv) {
+		if c.remote && !f.SameMachine && !IsRepo(string(c.source)) && c.source != tokenizer.BuiltinName {
+			notes = append(notes, fmt.Sprintf("%s %q is a path on the server's machine and is not opened here", c.from, c.source))
+			continue
+		}
+		t, err := f.open(ctx, c.source)
+		if err == nil {
+			t.From, t.Notes = c.from, notes
+			return t
+		}
+		notes = append(notes, fmt.Sprintf("%s %q: %v", c.from, c.source, err))
+	}
+	if f.Server != nil {
+		text, err := f.Server(ctx)
+		if err == nil {
+			return Tokenizer{Text: text, Source: bench.TokenizerFromServer, From: "the server's tokenize route", Notes: notes}
+		}
+		notes = append(notes, fmt.Sprintf("the server's tokenize route: %v", err))
+	}
+	return Tokenizer{Notes: notes}
+}
+
+// open reads one source: a built-in, a path, or a repository.
+func (f *Finder) open(ctx context.Context, source bench.TokenizerSource) (Tokenizer, error) {
+	s := string(source)
+	if s == tokenizer.BuiltinName {
+		t, err := tokenizer.Builtin(s)
+		return found(t, source, "", err)
+	}
+	path := expandHome(s)
+	info, err := os.Stat(path)
+	switch {
+	case err == nil:
+		dir := path
+		if !info.IsDir() {
+			dir = filepath.Dir(path)
+		}
+		t, err := tokenizer.Open(path)
+		return found(t, source, dir, err)
+	case !errors.Is(err, fs.ErrNotExist):
+		return Tokenizer{}, fmt.Errorf("cannot be opened: %w", err)
+	case IsPath(s):
+		return Tokenizer{}, errors.New("there is no such file or folder")
+	}
+	repo, err := hub.ParseRepo(s)
+	if err != nil {
+		return Tokenizer{}, fmt.Errorf("there is no such file or folder, and it is not the name of a repository (org/name)")
+	}
+	return f.fromHub(ctx, repo, source)
+}
+
+func found(t *tokenizer.Tokenizer, source bench.TokenizerSource, dir string, err error) (Tokenizer, error) {
+	if err != nil {
+		return Tokenizer{}, err
+	}
+	return Tokenizer{Text: t, Local: t, Source: source, Dir: dir}, nil
+}
+
+// tokenizerFiles are what a repository may hold a tokenizer in, best first; beside are files that complete it.
+var (
+	tokenizerFiles = []string{"tokenizer.json", "tekken.json", "tokenizer.model", "tiktoken.model", "qwen.tiktoken"}
+	beside         = []string{"tokenizer_config.json", "config.json", "chat_template.jinja"}
+)
+
+// fromHub takes the tokenizer from the local cache, else from the hub after saying so.
+func (f *Finder) fromHub(ctx context.Context, repo hub.Repo, source bench.TokenizerSource) (Tokenizer, error) {
+	if f.Hub == nil {
+		return Tokenizer{}, errors.New("it is a repository, and there is no folder for the hub cache on this machine")
+	}
+	if dir, _, ok, err := f.Hub.CachedDir(repo); err == nil && ok {
+		if t, err := tokenizer.Open(dir); err == nil {
+			return found(t, source, dir, nil)
+		}
+	}
+	if off := f.Hub.Offline(); off != "" {
+		return Tokenizer{}, fmt.Errorf("it is not in the hub cache %s, and %s forbids the network", f.Hub.CacheDir(), off)
+	}
+	f.Say(fmt.Sprintf("fetching the tokenizer of %s from %s into the hub cache", repo, f.Hub.Host()))
+	var first error
+	for _, file := range tokenizerFiles {
+		path, err := f.Hub.Fetch(ctx, repo, file, f.progress(file))
+		if err == nil {
+			for _, extra := range beside {
+				f.Hub.Fetch(ctx, repo, extra, f.progress(extra)) // absent ones are fine: the tokenizer is complete without
+			}
+			t, err := tokenizer.Open(filepath.Dir(path))
+			return found(t, source, filepath.Dir(path), err)
+		}
+		if first == nil {
+			first = err
+		}
+		if !errors.Is(err, hub.FileNotFound) {
+			break
+		}
+	}
+	return Tokenizer{}, first
+}
+
+func (f *Finder) progress(file string) func(done, total int64) {
+	if f.Progress == nil {
+		return nil
+	}
+	return func(done, total int64) { f.Progress(file, done, total) }
+}
+
+// expandHome turns a leading ~ into the home folder.
+func expandHome(s string) string {
+	rest, ok := strings.CutPrefix(s, "~")
+	if !ok || rest != "" && rest[0] != '/' && rest[0] != filepath.Separator {
+		return s
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return s
+	}
+	return home + rest
+}
