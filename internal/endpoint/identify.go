@@ -69,7 +69,8 @@ func (s *survey) owner() (owner, from string) {
 
 // hasRoute reports whether the server's own description lists a route.
 func (s *survey) hasRoute(path string) bool {
-	_, ok := at(s.objects[routeOpenAPI], "paths").(map[string]any)[path]
+	paths, _ := at(s.objects[routeOpenAPI], "paths").(map[string]any)
+	_, ok := paths[path]
 	return ok
 }
 
