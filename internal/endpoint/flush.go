@@ -22,7 +22,7 @@ func Flush(ctx context.Context, client *http.Client, base string, engine bench.E
 		path += "?timeout=" + url.QueryEscape(strconv.FormatFloat(timeout.Seconds(), 'f', -1, 64))
 	}
 	// The server's own limit comes first; ours is for one that does not answer at all.
-	a := newAsker(client, base, "", auth).post(ctx, path, []byte{}, timeout+5*time.Second)
+	a := newAsker(client, base, "", auth).post(ctx, path, nil, timeout+5*time.Second)
 	if a.ok() {
 		return nil
 	}
