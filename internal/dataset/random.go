@@ -103,7 +103,7 @@ func (m *maker) read(batch []prompt, order, targets []int) error {
 	calibration := m.j.calibration()
 	return parallel(len(batch), func(i int) (err error) {
 		p := &batch[i]
-		words := targets[i] + 8
+		words := int(1.1*float64(targets[i])/builtInSlope) + 8
 		if tok == nil {
 			words = calibration.Words(targets[i])
 		}
