@@ -28,8 +28,8 @@ var spreadWords = [spreadWays]string{
 	spreadUnknown: "unknown, nobody counted tokens",
 }
 
-// maxTokensPerChunk is above what any engine emits at once; a count that needs more is not believed.
-const maxTokensPerChunk = 1 << 20
+// maxTokensPerChunk is above what any engine emits at once (and all that a Chunk can state); a count that needs more is not believed.
+const maxTokensPerChunk = 1<<16 - 1
 
 // spread returns how many tokens each chunk of a reply brought, given the reply's output tokens.
 func spread(r *bench.Record, output bench.Count) ([]int64, spreadBy) {

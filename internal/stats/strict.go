@@ -88,7 +88,7 @@ func strictReply(rec *bench.Record, req *bench.Request, api bench.API) strictFig
 	if !rec.Streamed {
 		f.ttft = f.e2e
 	}
-	last := bench.Never
+	first, last := bench.Never, bench.Never
 	for i := range rec.Chunks {
 		c := &rec.Chunks[i]
 		native := api == bench.APIGenerate
@@ -97,7 +97,7 @@ func strictReply(rec *bench.Record, req *bench.Request, api bench.API) strictFig
 		}
 		if !last.Known() {
 			f.ttft = seconds(rec.Sent, c.At)
-			last = c.At
+			first, last = c.At, c.At
 			continue
 		}
 		gap, n := c.At.Sub(last).Seconds(), 1
@@ -109,10 +109,10 @@ func strictReply(rec *bench.Record, req *bench.Request, api bench.API) strictFig
 		}
 		last = c.At
 	}
-	e2e, timed := f.e2e.Get()
-	first, begun := f.ttft.Get()
-	if n, known := f.output.Get(); known && n > 1 && timed && begun {
-		f.tpot = bench.Measured((e2e - first) / float64(n-1))
+	if d, timed := bench.Elapsed(first, rec.Done); timed {
+		if n, known := f.output.Get(); known && n > 1 {
+			f.tpot = bench.Measured(d.Seconds() / float64(n-1))
+		}
 	}
 	return f
 }
@@ -161,7 +161,7 @@ func strictRates(s *bench.Summary) {
 }
 
 // maxStrictBins bounds the histogram; a run of more seconds has no peak by this formula.
-const maxStrictBins = 10_000_000
+const maxStrictBins = 1_000_000
 
 // strictPeaks fills the original's one-second bins, which begin with the first success: a token for each chunk (its own
 // route: for each token after the first chunk), and every request in each bin it touches, so that requests that follow one

@@ -30,8 +30,11 @@ func (r *run) countTokens(s *bench.Summary) {
 		raw, templated := plannedInput(rep.req)
 		s.InputByTokenizer = s.InputByTokenizer.Plus(raw)
 		s.InputTemplated = s.InputTemplated.Plus(templated)
-		if n, known := u.Cached.Get(); known {
-			s.CachedTokens = bench.Counted(s.CachedTokens.Or(0) + n)
+		if u.Cached.Known() {
+			if s.CachedStated == 0 {
+				s.CachedTokens = zero
+			}
+			s.CachedTokens = s.CachedTokens.Plus(u.Cached)
 			s.CachedStated++
 		}
 		if rep.rec.Streamed && len(rep.rec.Chunks) > 0 {
