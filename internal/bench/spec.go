@@ -78,6 +78,8 @@ type DatasetSpec struct {
 	ApplyTemplate bool `json:"apply_template,omitempty"`
 	// SendIDs sends token ids in place of text.
 	SendIDs bool `json:"send_ids,omitempty"`
+	// SharedPrefix belongs to generated-shared-prefix and is nil for the others.
+	SharedPrefix *SharedPrefix `json:"shared_prefix,omitempty"`
 }
 
 // LoadSpec says when to ask.

@@ -93,6 +93,7 @@ func kinds() []kind {
 		{"random-ids", []setting{sendIDs}, checkRandom, readyRandomIDs, loadRandomIDs},
 		{"sharegpt", conversationSettings(), checkConversations, readyShareGPT, loadShareGPT},
 		{"custom", conversationSettings(), checkCustom, nothingMissing, loadCustom},
+		{"generated-shared-prefix", []setting{sendIDs}, checkSharedPrefix, readySharedPrefix, loadSharedPrefix},
 		{"openai", []setting{path, fixedOutput}, checkOpenAI, nothingMissing, loadOpenAI},
 	}
 }
@@ -163,7 +164,7 @@ func Load(s *bench.Spec, in *Inputs, rnd Streams) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{spec: s, in: in, rnd: rnd, set: &Set{}}
+	j := &job{spec: s, in: in, rnd: rnd, set: &Set{}, want: s.Dataset.Rows}
 	for _, x := range k.inert(s) {
 		j.note("%s has no effect on the data set %s", x, k.name)
 	}
@@ -171,12 +172,12 @@ func Load(s *bench.Spec, in *Inputs, rnd Streams) (*Set, error) {
 		return nil, err
 	}
 	j.set.Notes = append(j.set.Notes, j.skipped.notes()...)
-	want, got := s.Dataset.Rows, len(j.set.Requests)
+	got := len(j.set.Requests)
 	if got == 0 {
 		return nil, fmt.Errorf("%s has no usable row: %s", j.set.Source, strings.Join(append(j.set.Notes, "bring a file with at least one"), "; "))
 	}
-	if got < want {
-		j.note("%d prompts were asked for and %s gave %d: the run has %d", want, j.set.Source, got, got)
+	if got < j.want {
+		j.note("%d prompts were asked for and %s gave %d: the run has %d", j.want, j.set.Source, got, got)
 	}
 	if err := j.countTemplated(); err != nil {
 		return nil, err
@@ -195,6 +196,7 @@ type job struct {
 	rnd     Streams
 	set     *Set
 	skipped skips
+	want    int // rows
 }
 
 func (j *job) note(format string, args ...any) {

@@ -93,6 +93,13 @@ func setArgument(t *testing.T, s *bench.Spec, flag, value, corpus string) {
 		}
 		return n
 	}
+	float := func() float64 {
+		f, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			t.Fatalf("%s %s: %v", flag, value, err)
+		}
+		return f
+	}
 	switch flag {
 	case "--backend", "--model", "--tokenizer", "--seed":
 	case "--num-prompts":
@@ -106,17 +113,30 @@ func setArgument(t *testing.T, s *bench.Spec, flag, value, corpus string) {
 	case "--random-output-len":
 		d.OutputTokens = number()
 	case "--random-range-ratio":
-		f, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			t.Fatalf("%s %s: %v", flag, value, err)
-		}
-		d.RangeRatio = f
+		d.RangeRatio = float()
 	case "--tokenize-prompt":
 		d.SendIDs = true
 	case "--sharegpt-output-len":
 		d.FixedOutput = number()
 	case "--sharegpt-context-len":
 		d.ContextLimit = number()
+	case "--gsp-num-groups":
+		d.SharedPrefix = &bench.SharedPrefix{Groups: number(), RangeRatio: 1}
+	case "--gsp-prompts-per-group":
+		d.SharedPrefix.PromptsPerGroup = number()
+	case "--gsp-system-prompt-len":
+		d.SharedPrefix.SystemTokens = number()
+	case "--gsp-question-len":
+		d.SharedPrefix.QuestionTokens = number()
+	case "--gsp-output-len":
+		d.SharedPrefix.OutputTokens = number()
+	case "--gsp-range-ratio":
+		d.SharedPrefix.RangeRatio = float()
+	case "--gsp-ordered":
+		d.SharedPrefix.Ordered = true
+	case "--gsp-group-distribution":
+	case "--gsp-zipf-alpha":
+		d.SharedPrefix.ZipfAlpha = float()
 	default:
 		t.Fatalf("the reference has a flag %s that this test does not know", flag)
 	}
@@ -157,9 +177,9 @@ func TestSameSeedSameWorkAsSGLang(t *testing.T) {
 		ref.compare(t, ref.spec(t, corpus), Inputs{Tokenizer: tok})
 	}
 	t.Logf("compared runs: %v", compared)
-	for _, name := range []string{"random", "random-ids", "sharegpt"} {
+	for _, name := range []string{"random", "random-ids", "sharegpt", "generated-shared-prefix"} {
 		if compared[name] < 18 {
-			t.Errorf("%d runs of %s compared, want the 18 of three tokenizers", compared[name], name)
+			t.Errorf("%d runs of %s compared, want at least the 18 of three tokenizers", compared[name], name)
 		}
 	}
 }

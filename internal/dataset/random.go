@@ -47,7 +47,7 @@ func loadRandom(j *job) error {
 		}
 		done += len(filled)
 	}
-	m.report()
+	m.report(len(j.set.Requests))
 	return nil
 }
 
@@ -153,14 +153,19 @@ func (m *maker) make(batch []prompt, targets []int) error {
 			m.keep(p, t, n)
 			return err
 		}
-		return m.fill(p, n, func(from, to int) []uint32 {
-			out := make([]uint32, 0, to-from)
-			for k := from; k < to; k++ {
-				out = append(out, base[k%len(base)])
-			}
-			return out
-		})
+		return m.fill(p, n, cycle(base))
 	})
+}
+
+// cycle repeats ids for ever.
+func cycle(ids []uint32) func(from, to int) []uint32 {
+	return func(from, to int) []uint32 {
+		out := make([]uint32, 0, to-from)
+		for k := from; k < to; k++ {
+			out = append(out, ids[k%len(ids)])
+		}
+		return out
+	}
 }
 
 // fill makes the prompt of n tokens from its drawn ids: the ids themselves, their text as it comes (strict), or their text
@@ -197,11 +202,11 @@ func (m *maker) keep(p *prompt, t mended, n int) {
 	}
 }
 
-// report notes what was mended.
-func (m *maker) report() {
+// report notes what was mended, of so many texts.
+func (m *maker) report(total int) {
 	m.j.set.Repaired = int(m.repaired.Load())
 	if n := m.near.Load(); n > 0 {
-		m.j.note("%d of %d prompts could not be brought to the asked number of tokens with this tokenizer; they are shorter, and counted as they are", n, len(m.j.set.Requests))
+		m.j.note("%d of %d texts could not be brought to the asked number of tokens with this tokenizer; they are shorter, and counted as they are", n, total)
 	}
 }
 

@@ -31,7 +31,7 @@ func loadRandomIDs(j *job) error {
 	for i := range batch {
 		j.add(bench.Request{Prompt: batch[i].Prompt, InputTokens: batch[i].tokens, OutputTokens: outputs[i]})
 	}
-	m.report()
+	m.report(len(batch))
 	return nil
 }
 
