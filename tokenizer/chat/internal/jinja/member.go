@@ -1,0 +1,290 @@
+package jinja
+
+import (
+	"slices"
+	"strings"
+)
+
+// library holds what names mean to every template. It is built once per template and only read.
+type library struct {
+	filters map[string]filter
+	tests   map[string]test
+	strings map[string]strMethod
+	globals map[string]Value
+}
+
+type (
+	filter    func(r *run, v Value, a args) (Value, error)
+	test      func(r *run, v Value, a args) (Value, error)
+	strMethod func(r *run, s string, a args) (Value, error)
+)
+
+func newLibrary() *library {
+	l := &library{filters: map[string]filter{}, tests: tests(), strings: strMethods(), globals: globals()}
+	addTextFilters(l.filters)
+	addListFilters(l.filters)
+	return l
+}
+
+// method makes a bound method.
+func method(name string, call func(r *run, a args) (Value, error)) Value {
+	return &function{name, call}
+}
+
+// member gives an attribute of a value's Python type, as far as the sandbox lets a template have it.
+// found is false where the type has no such attribute.
+func (r *run) member(v Value, name string) (x Value, found bool, err error) {
+	if strings.HasPrefix(name, "__") && strings.HasSuffix(name, "__") && len(name) > 4 {
+		return unsafe(v, name), true, nil
+	}
+	switch v := v.(type) {
+	case string:
+		m, ok := r.lib.strings[name]
+		if ok {
+			return method(name, func(r *run, a args) (Value, error) {
+				if err := r.step(1 + len(v)>>8); err != nil {
+					return nil, err
+				}
+				return m(r, v, a)
+			}), true, nil
+		}
+		if slices.Contains([]string{"encode", "translate", "maketrans", "format_map"}, name) {
+			return nil, true, unsupported("str." + name)
+		}
+	case *List:
+		x, found = listMember(v, name)
+	case *Dict:
+		x, found = dictMember(v, name)
+	case *namespace:
+		x, found = v.attrs.Get(name)
+	case *loopVar:
+		x, found = v.member(name)
+	case *macro:
+		x, found = v.member(name)
+	case *cycler:
+		x, found = v.member(name)
+	case *rangeVal:
+		x, found = map[string]Value{"start": v.start, "stop": v.start + v.n*v.step, "step": v.step}[name]
+	case *joiner:
+		x, found = map[string]Value{"sep": v.sep, "used": v.used}[name]
+	case float64:
+		if name == "is_integer" {
+			return method(name, func(*run, args) (Value, error) { return v == float64(int64(v)), nil }), true, nil
+		}
+	}
+	return x, found, nil
+}
+
+func unsafe(v Value, name string) Value {
+	return &Undefined{msg: "access to attribute " + pyRepr(name) + " of " + pyRepr(typeName(v)) + " object is unsafe.", security: true}
+}
+
+func listMember(l *List, name string) (Value, bool) {
+	switch name {
+	case "count":
+		return method(name, func(r *run, a args) (Value, error) {
+			p, err := a.take(name, 1, "value")
+			if err != nil {
+				return nil, err
+			}
+			n := int64(0)
+			for _, item := range l.Items {
+				eq, err := r.equal(item, p[0])
+				if err != nil {
+					return nil, err
+				}
+				n += boolInt(eq)
+			}
+			return n, r.step(len(l.Items))
+		}), true
+	case "index":
+		return method(name, func(r *run, a args) (Value, error) {
+			p, err := a.take(name, 1, "value")
+			if err != nil {
+				return nil, err
+			}
+			for i, item := range l.Items {
+				if eq, err := r.equal(item, p[0]); eq || err != nil {
+					return int64(i), err
+				}
+			}
+			return nil, fault("ValueError", "%s is not in list", atomRepr(p[0]))
+		}), true
+	}
+	if l.group && name == "grouper" {
+		return l.Items[0], true
+	}
+	if l.group && name == "list" {
+		return l.Items[1], true
+	}
+	if l.Tuple {
+		return nil, false
+	}
+	switch name {
+	case "copy":
+		return method(name, func(r *run, _ args) (Value, error) { return r.newList(slices.Clone(l.Items), false) }), true
+	case "append", "clear", "pop", "reverse", "insert", "sort", "extend", "remove":
+		return unsafe(l, name), true
+	}
+	return nil, false
+}
+
+func dictMember(d *Dict, name string) (Value, bool) {
+	give := func(kind string, items func() []Value) (Value, bool) {
+		return method(name, func(r *run, a args) (Value, error) {
+			if _, err := a.take(name, 0); err != nil {
+				return nil, err
+			}
+			return &view{items(), kind}, r.alloc(32 * d.Len())
+		}), true
+	}
+	switch name {
+	case "get":
+		return method(name, func(_ *run, a args) (Value, error) {
+			p, err := a.take(name, 1, "key", "default")
+			if err != nil {
+				return nil, err
+			}
+			if _, err := hashKey(p[0]); err != nil {
+				return nil, err
+			}
+			if v, ok := d.Get(p[0]); ok {
+				return v, nil
+			}
+			return or(p[1], nil), nil
+		}), true
+	case "items":
+		return give("dict_items", d.pairs)
+	case "keys":
+		return give("dict_keys", func() []Value { return d.keys })
+	case "values":
+		return give("dict_values", func() []Value { return d.values })
+	case "copy":
+		return method(name, func(r *run, _ args) (Value, error) {
+			return d.Without(func(Value, Value) bool { return false }), r.alloc(64 * d.Len())
+		}), true
+	case "clear", "pop", "popitem", "setdefault", "update":
+		return unsafe(d, name), true
+	}
+	return nil, false
+}
+
+// or gives an argument, or what stands for it where it was not given.
+func or(v, dflt Value) Value {
+	if v == (missing{}) {
+		return dflt
+	}
+	return v
+}
+
+func (l *loopVar) member(name string) (Value, bool) {
+	n, i := int64(len(l.items)), int64(l.pos)
+	switch name {
+	case "index":
+		return i + 1, true
+	case "index0":
+		return i, true
+	case "revindex":
+		return n - i, true
+	case "revindex0":
+		return n - i - 1, true
+	case "first":
+		return i == 0, true
+	case "last":
+		return i == n-1, true
+	case "length":
+		return n, true
+	case "depth":
+		return int64(l.depth) + 1, true
+	case "depth0":
+		return int64(l.depth), true
+	case "previtem":
+		if i == 0 {
+			return &Undefined{msg: "there is no previous item"}, true
+		}
+		return l.items[i-1], true
+	case "nextitem":
+		if i == n-1 {
+			return &Undefined{msg: "there is no next item"}, true
+		}
+		return l.items[i+1], true
+	case "cycle":
+		return method(name, func(_ *run, a args) (Value, error) {
+			if len(a.pos) == 0 {
+				return nil, typeError("no items for cycling given")
+			}
+			return a.pos[l.pos%len(a.pos)], nil
+		}), true
+	case "changed":
+		return method(name, l.changed), true
+	}
+	return nil, false
+}
+
+func (l *loopVar) changed(r *run, a args) (Value, error) {
+	if l.last != nil {
+		eq, err := r.equal(&List{Items: *l.last}, &List{Items: a.pos})
+		if eq || err != nil {
+			return false, err
+		}
+	}
+	l.last = &a.pos
+	return true, nil
+}
+
+// call runs the loop again over other items, where it is marked as recursive.
+func (l *loopVar) call(r *run, a args) (Value, error) {
+	p, err := a.take("loop", 1, "iterable")
+	if err != nil {
+		return nil, err
+	}
+	if !l.node.recursive {
+		return nil, typeError("The loop must have the 'recursive' marker to be called recursively.")
+	}
+	if err := r.enter(); err != nil {
+		return nil, err
+	}
+	defer r.leave()
+	var b strings.Builder
+	err = l.node.loop(r, l.scope, p[0], l.depth+1, &b)
+	return b.String(), err
+}
+
+func (m *macro) member(name string) (Value, bool) {
+	switch name {
+	case "name":
+		return m.name, true
+	case "arguments":
+		items := make([]Value, len(m.params))
+		for i, p := range m.params {
+			items[i] = p
+		}
+		return &List{Items: items, Tuple: true}, true
+	case "catch_kwargs":
+		return m.useKwarg, true
+	case "catch_varargs":
+		return m.useVarargs, true
+	case "caller":
+		return m.useCaller, true
+	}
+	return nil, false
+}
+
+func (c *cycler) member(name string) (Value, bool) {
+	switch name {
+	case "current":
+		return c.items[c.pos], true
+	case "next":
+		return method(name, func(*run, args) (Value, error) {
+			v := c.items[c.pos]
+			c.pos = (c.pos + 1) % len(c.items)
+			return v, nil
+		}), true
+	case "reset":
+		return method(name, func(*run, args) (Value, error) {
+			c.pos = 0
+			return nil, nil
+		}), true
+	}
+	return nil, false
+}

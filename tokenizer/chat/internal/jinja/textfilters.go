@@ -1,0 +1,398 @@
+package jinja
+
+import (
+	"html"
+	"math"
+	"math/big"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// textFilter makes a filter of a function on the value's str().
+func textFilter(name string, f func(r *run, s string, p []Value) (Value, error), params ...string) filter {
+	return func(r *run, v Value, a args) (Value, error) {
+		p, err := a.take(name, 0, params...)
+		if err != nil {
+			return nil, err
+		}
+		s, err := r.str(v)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.alloc(len(s)); err != nil {
+			return nil, err
+		}
+		return f(r, s, p)
+	}
+}
+
+func plain(f func(string) string) func(*run, string, []Value) (Value, error) {
+	return func(_ *run, s string, _ []Value) (Value, error) { return f(s), nil }
+}
+
+// addTextFilters adds the filters that give a text or a number.
+func addTextFilters(m map[string]filter) {
+	for name, f := range map[string]func(string) string{
+		"upper": upper, "lower": lower, "capitalize": capitalize, "title": titleFilter,
+		"e": escape, "escape": escape, "forceescape": escape, "safe": func(s string) string { return s }, "striptags": stripTags,
+	} {
+		m[name] = textFilter(name, plain(f))
+	}
+	m["string"] = func(r *run, v Value, _ args) (Value, error) { return r.str(v) }
+	m["trim"] = textFilter("trim", func(r *run, s string, p []Value) (Value, error) {
+		return strip(true, true)(r, s, args{pos: []Value{or(p[0], nil)}})
+	}, "chars")
+	m["replace"] = textFilter("replace", filterReplace, "old", "new", "count")
+	m["indent"] = textFilter("indent", filterIndent, "width", "first", "blank")
+	m["truncate"] = textFilter("truncate", filterTruncate, "length", "killwords", "end", "leeway")
+	m["center"] = textFilter("center", func(r *run, s string, p []Value) (Value, error) {
+		return r.lib.strings["center"](r, s, args{pos: []Value{or(p[0], int64(80))}})
+	}, "width")
+	m["wordcount"] = textFilter("wordcount", func(_ *run, s string, _ []Value) (Value, error) {
+		return int64(len(strings.FieldsFunc(s, func(c rune) bool { return !isWordRune(c) }))), nil
+	})
+	m["urlencode"] = urlencode
+	m["pprint"] = func(r *run, v Value, _ args) (Value, error) {
+		s, err := r.repr(v)
+		if err == nil && utf8.RuneCountInString(s) > 79 {
+			return nil, unsupported("pprint of a value longer than a line")
+		}
+		return s, err
+	}
+	m["format"] = func(r *run, v Value, a args) (Value, error) {
+		s, err := r.str(v)
+		if err != nil {
+			return nil, err
+		}
+		if len(a.kw) == 0 {
+			return r.percent(s, &List{Items: a.pos, Tuple: true})
+		}
+		if len(a.pos) > 0 {
+			return nil, fault("FilterArgumentError", "can't handle positional and keyword arguments at the same time")
+		}
+		d, err := makeDict(r, args{kwNames: a.kwNames, kw: a.kw})
+		if err != nil {
+			return nil, err
+		}
+		return r.percent(s, d)
+	}
+	m["tojson"] = tojson
+	m["int"] = filterInt
+	m["float"] = filterFloat
+	m["abs"] = filterAbs
+	m["round"] = filterRound
+}
+
+func escape(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "'", "&#39;", `"`, "&#34;").Replace(s)
+}
+
+func stripTags(s string) string {
+	for _, pair := range [][2]string{{"<!--", "-->"}, {"<", ">"}} {
+		var b strings.Builder
+		for {
+			i := strings.Index(s, pair[0])
+			if i < 0 {
+				break
+			}
+			j := strings.Index(s[i:], pair[1])
+			if j < 0 {
+				break
+			}
+			b.WriteString(s[:i])
+			s = s[i+j+len(pair[1]):]
+		}
+		s = b.String() + s
+	}
+	return html.UnescapeString(strings.Join(strings.FieldsFunc(s, isSpace), " "))
+}
+
+// titleFilter is jinja2's own title: words begin after blanks, dashes and opening brackets only.
+func titleFilter(s string) string {
+	var b strings.Builder
+	start := true
+	for _, c := range s {
+		switch {
+		case isSpace(c) || strings.ContainsRune("-({[<", c):
+			b.WriteRune(c)
+			start = true
+			continue
+		case start:
+			b.WriteString(upper(string(c)))
+		default:
+			b.WriteString(lower(string(c)))
+		}
+		start = false
+	}
+	return b.String()
+}
+
+func filterReplace(r *run, s string, p []Value) (Value, error) {
+	if p[0] == (missing{}) || p[1] == (missing{}) {
+		return nil, typeError("replace() missing required argument")
+	}
+	before, err := r.str(p[0])
+	if err != nil {
+		return nil, err
+	}
+	after, err := r.str(p[1])
+	if err != nil {
+		return nil, err
+	}
+	n := int64(-1)
+	if limit := or(p[2], nil); limit != nil {
+		if n, err = count("replace", limit, -1); err != nil {
+			return nil, err
+		}
+	}
+	return r.replace(s, before, after, n)
+}
+
+func filterIndent(r *run, s string, p []Value) (Value, error) {
+	pad, isText := or(p[0], int64(4)).(string)
+	if !isText {
+		n, err := count("indent", p[0], 4)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.alloc(int(max(0, min(n, 1<<40)))); err != nil {
+			return nil, err
+		}
+		pad = strings.Repeat(" ", int(max(n, 0)))
+	}
+	lines := splitLines(s+"\n", false)
+	if err := r.alloc(len(s) + len(lines)*(len(pad)+1)); err != nil {
+		return nil, err
+	}
+	blank := truth(or(p[2], false))
+	for i, line := range lines {
+		if i > 0 && (blank || line != "") {
+			lines[i] = pad + line
+		}
+	}
+	out := strings.Join(lines, "\n")
+	if truth(or(p[1], false)) {
+		out = pad + out
+	}
+	return out, nil
+}
+
+func filterTruncate(r *run, s string, p []Value) (Value, error) {
+	length, err := count("truncate", p[0], 255)
+	if err != nil {
+		return nil, err
+	}
+	end, err := text("truncate", or(p[2], "..."))
+	if err != nil {
+		return nil, err
+	}
+	leeway, err := count("truncate", p[3], 5)
+	if err != nil {
+		return nil, err
+	}
+	runes := []rune(s)
+	if int64(len(runes)) <= length+leeway {
+		return s, nil
+	}
+	keep := length - int64(utf8.RuneCountInString(end))
+	if keep < 0 {
+		return nil, fault("AssertionError", "expected length >= %d, got %d", utf8.RuneCountInString(end), length)
+	}
+	out := string(runes[:keep])
+	if !truth(or(p[1], false)) {
+		if i := strings.LastIndexByte(out, ' '); i >= 0 {
+			out = out[:i]
+		}
+	}
+	return out + end, nil
+}
+
+// quote is urllib's quote with "/" kept: everything but letters, digits and "_.-~" as %XX.
+func quote(s string) string {
+	return strings.NewReplacer("+", "%20", "%2F", "/").Replace(url.QueryEscape(s))
+}
+
+func urlencode(r *run, v Value, _ args) (Value, error) {
+	pairs := []Value{}
+	switch v := v.(type) {
+	case *Dict:
+		pairs = v.pairs()
+	case *List:
+		pairs = v.Items
+	default:
+		s, err := r.str(v)
+		return quote(s), err
+	}
+	var parts []string
+	for _, item := range pairs {
+		pair, err := r.iterate(item)
+		if err != nil || len(pair) != 2 {
+			return nil, fault("ValueError", "urlencode wants a text or pairs")
+		}
+		var texts [2]string
+		for i := range texts {
+			s, err := r.str(pair[i])
+			if err != nil {
+				return nil, err
+			}
+			texts[i] = strings.ReplaceAll(url.QueryEscape(s), "%20", "+")
+		}
+		parts = append(parts, texts[0]+"="+texts[1])
+	}
+	return r.joinTexts(parts, "&")
+}
+
+// pythonNumber matches what Python's int() and float() read, underscores apart.
+var pythonNumber = regexp.MustCompile(`^[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf(inity)?|nan)$`)
+
+func parseFloat(s string) (float64, bool) {
+	s = strings.ToLower(strings.TrimFunc(s, isSpace))
+	if strings.Contains(s, "_") {
+		for i := range len(s) {
+			if s[i] == '_' && (i == 0 || i+1 == len(s) || digits(s[i-1:i], 10) != 1 || digits(s[i+1:i+2], 10) != 1) {
+				return 0, false
+			}
+		}
+		s = strings.ReplaceAll(s, "_", "")
+	}
+	if !pythonNumber.MatchString(s) {
+		return 0, false
+	}
+	f, _ := strconv.ParseFloat(s, 64) // out of range is inf, as in Python
+	return f, true
+}
+
+func parseInt(s string, base int) (Value, bool) {
+	s = strings.TrimFunc(s, isSpace)
+	sign := ""
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		sign, s = s[:1], s[1:]
+	}
+	if prefix := map[int]string{2: "0b", 8: "0o", 16: "0x"}[base]; prefix != "" && strings.HasPrefix(strings.ToLower(s), prefix) {
+		s = s[2:]
+	}
+	if s == "" || len(s) > 4300 || strings.ContainsAny(s, "+-") || strings.HasPrefix(s, "_") || strings.HasSuffix(s, "_") || strings.Contains(s, "__") {
+		return nil, false
+	}
+	b, ok := new(big.Int).SetString(sign+strings.ReplaceAll(s, "_", ""), base)
+	if !ok {
+		return nil, false
+	}
+	return normal(b), true
+}
+
+func filterInt(_ *run, v Value, a args) (Value, error) {
+	p, err := a.take("int", 0, "default", "base")
+	if err != nil {
+		return nil, err
+	}
+	base, err := count("int", p[1], 10)
+	if err != nil {
+		return nil, err
+	}
+	switch v := v.(type) {
+	case *Undefined:
+		return nil, v.err()
+	case string:
+		if base < 2 || base > 36 {
+			return or(p[0], int64(0)), nil
+		}
+		if i, ok := parseInt(v, int(base)); ok {
+			return i, nil
+		}
+		if f, ok := parseFloat(v); ok {
+			if i, err := truncate(f); err == nil {
+				return i, nil
+			}
+		}
+	case float64:
+		i, err := truncate(v)
+		if err != nil && math.IsInf(v, 0) {
+			return nil, err
+		}
+		if err == nil {
+			return i, nil
+		}
+	default:
+		if i, ok := integer(v); ok {
+			return normal(i), nil
+		}
+	}
+	return or(p[0], int64(0)), nil
+}
+
+func filterFloat(_ *run, v Value, a args) (Value, error) {
+	p, err := a.take("float", 0, "default")
+	if err != nil {
+		return nil, err
+	}
+	if u, ok := v.(*Undefined); ok {
+		return nil, u.err()
+	}
+	if s, ok := v.(string); ok {
+		if f, ok := parseFloat(s); ok {
+			return f, nil
+		}
+	} else if f, ok := number(v); ok {
+		return f, nil
+	}
+	return or(p[0], 0.0), nil
+}
+
+func filterAbs(_ *run, v Value, a args) (Value, error) {
+	if _, err := a.take("abs", 0); err != nil {
+		return nil, err
+	}
+	if f, ok := v.(float64); ok {
+		return math.Abs(f), nil
+	}
+	i, ok := integer(v)
+	if !ok {
+		return nil, typeError("bad operand type for abs(): '%s'", typeName(v))
+	}
+	return normal(new(big.Int).Abs(i)), nil
+}
+
+func filterRound(_ *run, v Value, a args) (Value, error) {
+	p, err := a.take("round", 0, "precision", "method")
+	if err != nil {
+		return nil, err
+	}
+	precision, err := count("round", p[0], 0)
+	if err != nil {
+		return nil, err
+	}
+	if u, ok := v.(*Undefined); ok {
+		return nil, u.err()
+	}
+	f, ok := number(v)
+	if !ok {
+		return nil, typeError("type %s doesn't define __round__ method", typeName(v))
+	}
+	switch or(p[1], "common") {
+	case "common":
+		if i, ok := integer(v); ok && precision >= 0 {
+			return normal(i), nil
+		}
+		if precision < 0 || precision > 300 || math.IsInf(f, 0) || f != f {
+			scale := math.Pow(10, float64(-precision))
+			f = math.RoundToEven(f/scale) * scale
+			if _, ok := integer(v); ok {
+				return truncate(f)
+			}
+			return f, nil
+		}
+		f, _ = strconv.ParseFloat(strconv.FormatFloat(f, 'f', int(precision), 64), 64) // digits it wrote itself
+		return f, nil
+	case "ceil":
+		scale := math.Pow(10, float64(precision))
+		return math.Ceil(f*scale) / scale, nil
+	case "floor":
+		scale := math.Pow(10, float64(precision))
+		return math.Floor(f*scale) / scale, nil
+	}
+	return nil, fault("FilterArgumentError", "method must be common, ceil or floor")
+}

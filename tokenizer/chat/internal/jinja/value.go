@@ -1,0 +1,383 @@
+package jinja
+
+import (
+	"math"
+	"math/big"
+	"strings"
+	"unicode/utf8"
+)
+
+// Value is a value of the template language. Its Go types are nil (None), bool, int64, *big.Int (only
+// beyond int64), float64, string, and pointers to the types below.
+type Value any
+
+// List is a Python list or tuple.
+type List struct {
+	Items []Value
+	Tuple bool
+	group bool // a tuple of groupby, whose parts are also .grouper and .list
+}
+
+// Dict is a Python dict: ordered by first insertion, with keys that are equal as in Python (1, 1.0 and True are one key).
+type Dict struct {
+	keys   []Value
+	values []Value
+	index  map[any]int
+}
+
+// Undefined stands for what is not there. It prints as nothing and counts as false; to use it fails.
+type Undefined struct {
+	msg      string
+	security bool
+}
+
+func (u *Undefined) err() error {
+	if u.security {
+		return &Error{Kind: "SecurityError", Msg: u.msg}
+	}
+	return &Error{Kind: "UndefinedError", Msg: u.msg}
+}
+
+// rangeVal is a Python range, never longer than maxRange.
+type rangeVal struct{ start, step, n int64 }
+
+// iterator is a Python iterator or generator: always true, without length, used up by reading.
+type iterator struct {
+	items []Value
+	name  string // its Python type
+}
+
+// view is what dict.keys(), values() and items() give.
+type view struct {
+	items []Value
+	name  string
+}
+
+// namespace is what namespace() makes: the only value whose attributes a template can set.
+type namespace struct{ attrs *Dict }
+
+// function is a callable of the engine or of Python's types.
+type function struct {
+	name string
+	call func(r *run, a args) (Value, error)
+}
+
+// cycler and joiner are jinja2's helpers of these names.
+type cycler struct {
+	items []Value
+	pos   int
+}
+
+type joiner struct {
+	sep  string
+	used bool
+}
+
+// args are the arguments of one call.
+type args struct {
+	pos     []Value
+	kwNames []string
+	kw      []Value
+}
+
+// missing marks an argument that was not given.
+type missing struct{}
+
+// take sorts arguments into the given parameters, the first `required` of which must be there; the
+// others are missing{} where absent.
+func (a args) take(fn string, required int, names ...string) ([]Value, error) {
+	if len(a.pos) > len(names) {
+		return nil, typeError("%s() takes at most %d arguments (%d given)", fn, len(names), len(a.pos))
+	}
+	out := make([]Value, len(names))
+	for i := range out {
+		out[i] = missing{}
+	}
+	copy(out, a.pos)
+next:
+	for i, kw := range a.kwNames {
+		for j, n := range names {
+			if n != kw {
+				continue
+			}
+			if out[j] != (missing{}) {
+				return nil, typeError("%s() got multiple values for argument '%s'", fn, kw)
+			}
+			out[j] = a.kw[i]
+			continue next
+		}
+		return nil, typeError("%s() got an unexpected keyword argument '%s'", fn, kw)
+	}
+	for i := range required {
+		if out[i] == (missing{}) {
+			return nil, typeError("%s() missing required argument '%s'", fn, names[i])
+		}
+	}
+	return out, nil
+}
+
+// NewDict makes an empty dict.
+func NewDict() *Dict { return &Dict{index: map[any]int{}} }
+
+// NewList makes a list of the given items.
+func NewList(items ...Value) *List { return &List{Items: items} }
+
+type (
+	noneKey  struct{}
+	tupleKey struct{ text string }
+)
+
+// hashKey gives a Go map key that is equal for values equal in Python.
+func hashKey(v Value) (any, error) {
+	switch v := v.(type) {
+	case nil:
+		return noneKey{}, nil
+	case string:
+		return v, nil
+	case int64:
+		return v, nil
+	case bool:
+		return boolInt(v), nil
+	case float64:
+		if i := int64(v); v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return i, nil
+		}
+		return v, nil
+	case *big.Int:
+		return tupleKey{v.String()}, nil
+	case *List:
+		if v.Tuple {
+			var b strings.Builder
+			for _, item := range v.Items {
+				k, err := hashKey(item)
+				if err != nil {
+					return nil, err
+				}
+				if s, ok := k.(string); ok {
+					b.WriteString(pyRepr(s))
+				} else {
+					b.WriteString(simpleKeyText(k))
+				}
+				b.WriteByte(',')
+			}
+			return tupleKey{"(" + b.String()}, nil
+		}
+		return nil, typeError("unhashable type: 'list'")
+	case *Dict:
+		return nil, typeError("unhashable type: 'dict'")
+	}
+	return v, nil // a pointer: the same only as itself
+}
+
+func simpleKeyText(k any) string {
+	switch k := k.(type) {
+	case int64:
+		return intText(k)
+	case float64:
+		return floatRepr(k)
+	case tupleKey:
+		return k.text
+	}
+	return "None"
+}
+
+// Set puts a value under a key. An existing key keeps its place.
+func (d *Dict) Set(key, v Value) error {
+	k, err := hashKey(key)
+	if err != nil {
+		return err
+	}
+	if i, ok := d.index[k]; ok {
+		d.values[i] = v
+		return nil
+	}
+	d.index[k] = len(d.keys)
+	d.keys, d.values = append(d.keys, key), append(d.values, v)
+	return nil
+}
+
+// Get gives the value under a key; a key that cannot be one is not there.
+func (d *Dict) Get(key Value) (Value, bool) {
+	k, err := hashKey(key)
+	if err != nil {
+		return nil, false
+	}
+	i, ok := d.index[k]
+	if !ok {
+		return nil, false
+	}
+	return d.values[i], true
+}
+
+// Len is the number of keys.
+func (d *Dict) Len() int { return len(d.keys) }
+
+// Keys gives the keys in order.
+func (d *Dict) Keys() []Value { return d.keys }
+
+// Without gives a copy that lacks the keys for which drop says so.
+func (d *Dict) Without(drop func(key, v Value) bool) *Dict {
+	out := NewDict()
+	for i, k := range d.keys {
+		if !drop(k, d.values[i]) {
+			_ = out.Set(k, d.values[i]) // a key of a dict is hashable
+		}
+	}
+	return out
+}
+
+func (d *Dict) pairs() []Value {
+	out := make([]Value, len(d.keys))
+	for i := range out {
+		out[i] = &List{Items: []Value{d.keys[i], d.values[i]}, Tuple: true}
+	}
+	return out
+}
+
+func boolInt(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// truth is Python's bool().
+func truth(v Value) bool {
+	switch v := v.(type) {
+	case nil, *Undefined:
+		return false
+	case bool:
+		return v
+	case int64:
+		return v != 0
+	case float64:
+		return v != 0
+	case string:
+		return v != ""
+	case *List:
+		return len(v.Items) > 0
+	case *Dict:
+		return len(v.keys) > 0
+	case *view:
+		return len(v.items) > 0
+	case *rangeVal:
+		return v.n > 0
+	}
+	return true
+}
+
+// typeName is the name of the value's Python type, as messages show it.
+func typeName(v Value) string {
+	switch v := v.(type) {
+	case nil:
+		return "NoneType"
+	case bool:
+		return "bool"
+	case int64, *big.Int:
+		return "int"
+	case float64:
+		return "float"
+	case string:
+		return "str"
+	case *List:
+		if v.Tuple {
+			return "tuple"
+		}
+		return "list"
+	case *Dict:
+		return "dict"
+	case *Undefined:
+		return "Undefined"
+	case *rangeVal:
+		return "range"
+	case *iterator:
+		return v.name
+	case *view:
+		return v.name
+	case *namespace:
+		return "Namespace"
+	case *macro:
+		return "Macro"
+	case *loopVar:
+		return "LoopContext"
+	case *cycler:
+		return "Cycler"
+	case *joiner:
+		return "Joiner"
+	}
+	return "builtin_function_or_method"
+}
+
+// length is Python's len().
+func length(v Value) (int, error) {
+	switch v := v.(type) {
+	case string:
+		return utf8.RuneCountInString(v), nil
+	case *List:
+		return len(v.Items), nil
+	case *Dict:
+		return len(v.keys), nil
+	case *view:
+		return len(v.items), nil
+	case *rangeVal:
+		return int(v.n), nil
+	case *Undefined:
+		return 0, nil
+	case *loopVar:
+		return len(v.items), nil
+	}
+	return 0, typeError("object of type '%s' has no len()", typeName(v))
+}
+
+// iterate is Python's iter() read to its end.
+func (r *run) iterate(v Value) ([]Value, error) {
+	var items []Value
+	switch v := v.(type) {
+	case *List:
+		items = v.Items
+	case *Dict:
+		items = v.keys
+	case *view:
+		items = v.items
+	case *iterator:
+		items = v.items
+		v.items = nil
+	case *Undefined:
+	case *rangeVal:
+		if err := r.alloc(int(v.n) * 16); err != nil {
+			return nil, err
+		}
+		items = make([]Value, v.n)
+		for i := range items {
+			items[i] = v.start + int64(i)*v.step
+		}
+	case string:
+		if err := r.alloc(len(v) * 16); err != nil {
+			return nil, err
+		}
+		items = make([]Value, 0, len(v))
+		for len(v) > 0 {
+			_, n := utf8.DecodeRuneInString(v)
+			items = append(items, v[:n])
+			v = v[n:]
+		}
+	case *namespace:
+		return nil, typeError("'Namespace' object is not iterable")
+	default:
+		return nil, typeError("'%s' object is not iterable", typeName(v))
+	}
+	return items, r.step(len(items))
+}
+
+func isIterable(v Value) bool {
+	switch v.(type) {
+	case *List, *Dict, *view, *iterator, *Undefined, *rangeVal, string:
+		return true
+	}
+	return false
+}
+
+// newList makes a list or tuple and counts it.
+func (r *run) newList(items []Value, tuple bool) (*List, error) {
+	return &List{Items: items, Tuple: tuple}, r.alloc(16 * len(items))
+}
