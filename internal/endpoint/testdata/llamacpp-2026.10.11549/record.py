@@ -16,7 +16,7 @@ ASKED = [
     ("completions-stream", "POST", "/v1/completions", {**BASE, "prompt": "The sea is", "max_tokens": 12, "ignore_eos": True, **STREAM}),
     ("completions-ids", "POST", "/v1/completions", {**BASE, "prompt": [504, 4164, 314], "max_tokens": 12, "ignore_eos": True, **STREAM}),
     ("completions-whole", "POST", "/v1/completions", {**BASE, "prompt": "The sea is", "max_tokens": 12, "ignore_eos": True, "stream": False}),
-    ("no-usage-stream", "POST", "/v1/completions", {**BASE, "prompt": "The sea is", "max_tokens": 3, "ignore_eos": True, "stream": True}),
+    ("usage-unasked-stream", "POST", "/v1/completions", {**BASE, "prompt": "The sea is", "max_tokens": 3, "ignore_eos": True, "stream": True}),
     ("error-400", "POST", "/v1/chat/completions", {**BASE, "max_completion_tokens": 12}),
     ("error-too-long", "POST", "/v1/completions", {**BASE, "prompt": "word " * 3000, "max_tokens": 12, **STREAM}),
     ("error-404", "POST", "/v1/no-such-route", {}),
