@@ -67,6 +67,11 @@ type arrival struct {
 // arrivals returns the tokens of the replies as they were received, in time order; ok is false where the tokens of a
 // streamed reply cannot be laid on its chunks, or a reply was not streamed: its tokens were made before they were seen.
 func arrivals(replies []reply) (out []arrival, ok bool) {
+	chunks := 0
+	for i := range replies {
+		chunks += len(replies[i].tokens)
+	}
+	out = make([]arrival, 0, chunks)
 	for i := range replies {
 		r := &replies[i]
 		if !r.rec.Streamed || len(r.rec.Chunks) > 0 && r.tokens == nil {

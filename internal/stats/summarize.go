@@ -157,6 +157,11 @@ func concurrency(e2e bench.Distribution, run time.Duration) bench.Measure {
 func (r *run) measureLatency(s *bench.Summary) {
 	var ttft, answer, tpot, ttftDue, answerDue, e2eDue sample
 	itl, gaps := sample{pooled: true}, sample{pooled: true}
+	chunks := 0
+	for i := range r.replies {
+		chunks += len(r.replies[i].rec.Chunks)
+	}
+	itl.points, gaps.points = make([]point, 0, chunks), make([]point, 0, chunks)
 	for i := range r.replies {
 		rep := &r.replies[i]
 		ttft.add(rep.ttft)
