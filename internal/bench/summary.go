@@ -184,7 +184,7 @@ type Steady struct {
 	From    Instant `json:"from_ns"`
 	To      Instant `json:"to_ns"`
 	AtLeast int     `json:"at_least"`
-	// RequestRate counts successes that ended inside; OutputRate tokens received inside.
+	// RequestRate counts successes that ended inside, where they are at least AtLeast; OutputRate tokens received inside.
 	RequestRate Measure `json:"request_throughput"`
 	OutputRate  Measure `json:"output_throughput"`
 }

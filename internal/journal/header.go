@@ -22,6 +22,8 @@ type Header struct {
 	Server bench.Server `json:"server"`
 	// Smoke is the request that was asked before the load, where there was one. Its text is stored as that of any other.
 	Smoke *bench.Record `json:"smoke,omitempty"`
+	// Figures were measured before the load and are named by goals ("single_stream"); a later report needs them as the first did.
+	Figures map[string]bench.Measure `json:"figures,omitempty"`
 }
 
 // End is the last line of a journal whose writer came to its end.

@@ -35,7 +35,8 @@ func header() Header {
 	p.Requests[1].Due = 17
 	p.Seal()
 	return Header{Version: "v1.2.3", Started: time.Date(2026, 11, 5, 10, 30, 0, 123456789, time.UTC), Plan: p,
-		Server: bench.Server{BaseURL: "http://h:8000", Engine: bench.EngineVLLM, MaxLen: bench.Counted(4096)}}
+		Figures: map[string]bench.Measure{"single_stream": bench.Measured(101.5), "other": {}},
+		Server:  bench.Server{BaseURL: "http://h:8000", Engine: bench.EngineVLLM, MaxLen: bench.Counted(4096)}}
 }
 
 func record(id int) bench.Record {

@@ -146,7 +146,9 @@ func steady(sweep []edge, peak int, replies []reply, in []arrival, inKnown bool,
 			done++
 		}
 	}
-	s.RequestRate = bench.Measured(float64(done) / length)
+	if done >= s.AtLeast { // each place was taken anew once: fewer say nothing about a rate
+		s.RequestRate = bench.Measured(float64(done) / length)
+	}
 	if inKnown {
 		var tokens int64
 		for _, a := range in {

@@ -107,7 +107,12 @@ func TestSteady(t *testing.T) {
 		t.Fatalf("steady = %+v, want from 1 s to 9 s with 2", s.Steady)
 	}
 	wantMeasure(t, "steady output", s.Steady.OutputRate, 4)
-	wantMeasure(t, "steady requests", s.Steady.RequestRate, 1.0/8)
+	if s.Steady.RequestRate.Known() {
+		t.Errorf("steady requests = %v from one end among two places, want not measured", s.Steady.RequestRate)
+	}
+	turnover := []bench.Record{long(0, 0), long(1, 1000*msec), long(2, 9000*msec)} // 0 ends as 2 begins, 1 a second later
+	s = Summarize(planOf(3, 18), turnover, Options{})
+	wantMeasure(t, "steady requests with a turnover", s.Steady.RequestRate, 2.0/9)
 	if s := Summarize(planOf(1, 18), []bench.Record{long(0, 0)}, Options{}); s.Steady != nil {
 		t.Errorf("steady of one stream = %+v, want none", s.Steady)
 	}
