@@ -80,12 +80,16 @@ type DatasetSpec struct {
 	SendIDs bool `json:"send_ids,omitempty"`
 	// SharedPrefix belongs to generated-shared-prefix and is nil for the others.
 	SharedPrefix *SharedPrefix `json:"shared_prefix,omitempty"`
+	// Mooncake belongs to mooncake and is nil for the others.
+	Mooncake *Mooncake `json:"mooncake,omitempty"`
 }
 
 // LoadSpec says when to ask.
 type LoadSpec struct {
 	// Rate is the mean arrival rate in requests per second; 0 means unlimited (no schedule).
 	Rate float64 `json:"rate,omitempty"`
+	// Trace is true where the data set itself says when each request is due; a plan sets it.
+	Trace bool `json:"trace,omitempty"`
 	// Concurrency caps the requests in flight; 0 means no cap.
 	Concurrency int `json:"concurrency,omitempty"`
 	// Duration stops admitting requests after that long; 0 means: until the plan is done.
@@ -100,7 +104,7 @@ type LoadSpec struct {
 }
 
 // Scheduled reports whether requests have due times of their own.
-func (l LoadSpec) Scheduled() bool { return l.Rate > 0 }
+func (l LoadSpec) Scheduled() bool { return l.Rate > 0 || l.Trace }
 
 // BodySpec is what goes into every request beside the prompt.
 type BodySpec struct {

@@ -50,8 +50,10 @@ type Inputs struct {
 
 // Set is a data set's answer.
 type Set struct {
-	// Requests have dense ids and no due time yet.
+	// Requests have dense ids, and no due time unless Timed.
 	Requests []bench.Request
+	// Timed is true where the data set itself says when each request is due, in ascending order.
+	Timed bool
 	// Source says in words where the prompts come from.
 	Source string
 	// Notes are what the user must know: rows skipped and why, a short file, limits that were estimated.
@@ -94,6 +96,7 @@ func kinds() []kind {
 		{"sharegpt", conversationSettings(), checkConversations, readyShareGPT, loadShareGPT},
 		{"custom", conversationSettings(), checkCustom, nothingMissing, loadCustom},
 		{"generated-shared-prefix", []setting{sendIDs}, checkSharedPrefix, readySharedPrefix, loadSharedPrefix},
+		{"mooncake", []setting{path, sendIDs}, checkMooncake, readyMooncake, loadMooncake},
 		{"openai", []setting{path, fixedOutput}, checkOpenAI, nothingMissing, loadOpenAI},
 	}
 }
@@ -184,7 +187,9 @@ func Load(s *bench.Spec, in *Inputs, rnd Streams) (*Set, error) {
 	}
 	for i := range j.set.Requests {
 		j.set.Requests[i].ID = i
-		j.set.Requests[i].Due = bench.Never
+		if !j.set.Timed {
+			j.set.Requests[i].Due = bench.Never
+		}
 	}
 	return j.set, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/servemark/servemark/internal/bench"
 )
 
-// fileReference is one run of the original's data set code on testdata/seed_parity/custom.jsonl or openai.jsonl.
+// fileReference is one run of the original's data set code on the file of its kind in testdata/seed_parity.
 type fileReference struct {
 	Kind    string
 	Seed    int64
@@ -19,6 +19,7 @@ type fileReference struct {
 		ContextLimit int    `json:"sharegpt_context_len"`
 		Suffix       string `json:"prompt_suffix"`
 		Template     bool   `json:"apply_chat_template"`
+		Rounds       int
 	}
 	Rows []struct {
 		Prompt    json.RawMessage
@@ -28,10 +29,10 @@ type fileReference struct {
 	}
 }
 
-// TestSameRowsAsSGLangOfFiles: custom and openai give the original's rows, the row's own fields included.
+// TestSameRowsAsSGLangOfFiles: custom, openai and mooncake give the original's rows, the row's own fields included.
 func TestSameRowsAsSGLangOfFiles(t *testing.T) {
 	tok := tokenizers(t, "gpt2")["gpt2"]
-	dec := json.NewDecoder(bytes.NewReader(unzip(t, "testdata/seed_parity/custom_openai.jsonl.gz")))
+	dec := json.NewDecoder(bytes.NewReader(unzip(t, "testdata/seed_parity/files.jsonl.gz")))
 	compared := 0
 	for dec.More() {
 		var ref fileReference
@@ -41,6 +42,9 @@ func TestSameRowsAsSGLangOfFiles(t *testing.T) {
 		s := &bench.Spec{Dialect: bench.DialectSGLang, Strict: true, Seed: ref.Seed, Target: bench.Target{API: bench.APIChat}}
 		s.Dataset = bench.DatasetSpec{Name: ref.Kind, Path: "testdata/seed_parity/" + ref.Kind + ".jsonl", Rows: ref.Options.Rows, FixedOutput: ref.Options.FixedOutput,
 			ContextLimit: ref.Options.ContextLimit, PromptSuffix: ref.Options.Suffix, ApplyTemplate: ref.Options.Template}
+		if ref.Kind == "mooncake" {
+			s.Dataset.Mooncake = &bench.Mooncake{Rounds: ref.Options.Rounds}
+		}
 		set, err := build(s, Inputs{Tokenizer: tok, Template: plainTemplate, BOS: "<s>"})
 		if err != nil {
 			t.Errorf("%s seed %d: %v", ref.Kind, ref.Seed, err)
@@ -69,7 +73,7 @@ func TestSameRowsAsSGLangOfFiles(t *testing.T) {
 		}
 	}
 	if compared < 80 {
-		t.Errorf("%d rows compared, want those of eight runs", compared)
+		t.Errorf("%d rows compared, want those of ten runs", compared)
 	}
 }
 

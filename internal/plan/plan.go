@@ -41,7 +41,13 @@ func Build(spec bench.Spec, in Inputs) (*bench.Plan, error) {
 		return nil, err
 	}
 	p := &bench.Plan{Spec: spec, Requests: set.Requests, Source: set.Source, Notes: set.Notes, Repaired: set.Repaired}
-	arrivalOf(spec.Load)(p.Requests, spec.Load, rnd)
+	if set.Timed {
+		if spec.Load.Rate > 0 {
+			p.Notes = append(p.Notes, fmt.Sprintf("the request rate of %v has no effect: %s says when each request is due", spec.Load.Rate, spec.Dataset.Name))
+		}
+		p.Spec.Load.Trace, p.Spec.Load.Rate = true, 0
+	}
+	arrivalOf(p.Spec.Load)(p.Requests, p.Spec.Load, rnd)
 	p.Seal()
 	return p, nil
 }
@@ -50,7 +56,10 @@ func Build(spec bench.Spec, in Inputs) (*bench.Plan, error) {
 type arrival func(requests []bench.Request, load bench.LoadSpec, rnd dataset.Streams)
 
 func arrivalOf(load bench.LoadSpec) arrival {
-	if load.Scheduled() {
+	switch {
+	case load.Trace:
+		return trace
+	case load.Scheduled():
 		return poisson
 	}
 	return unlimited

@@ -139,3 +139,20 @@ func TestPlanCarriesWhatTheDataSetSays(t *testing.T) {
 		t.Errorf("%d requests from %q with notes:\n%s\nwant 1, naming the file, the broken line and the missing rows", len(p.Requests), p.Source, notes)
 	}
 }
+
+func TestATraceKeepsItsTimes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	if err := os.WriteFile(path, []byte(`{"timestamp": 1000, "input_length": 9}`+"\n"+`{"timestamp": 1250, "input_length": 9}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := build(t, spec(func(s *bench.Spec) {
+		s.Dataset = bench.DatasetSpec{Name: "mooncake", Path: path, Rows: 2, Mooncake: &bench.Mooncake{Slowdown: 2, Rounds: 1}}
+		s.Load.Rate = 3
+	}))
+	if a, b := p.Requests[0].Due, p.Requests[1].Due; a != 0 || b != 500_000_000 {
+		t.Errorf("due at %d and %d, want 0 and 500 ms: the trace at half its speed", a, b)
+	}
+	if l := p.Spec.Load; !l.Trace || !l.Scheduled() || l.Rate != 0 || !strings.Contains(strings.Join(p.Notes, "\n"), "rate of 3 has no effect") {
+		t.Errorf("load = %+v with notes %q, want a trace that says that the rate has no effect", l, p.Notes)
+	}
+}

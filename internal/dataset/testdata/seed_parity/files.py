@@ -1,10 +1,11 @@
-"""Writes custom_openai.jsonl.gz: rows that sglang 0.5.23's own data set code makes of custom.jsonl and openai.jsonl.
+"""Writes files.jsonl.gz: rows that sglang 0.5.23's own data set code makes of custom.jsonl, openai.jsonl and mooncake.jsonl.
 
-  python custom_openai.py WHEEL_FOLDER TOKENIZER_JSON
+  python files.py WHEEL_FOLDER TOKENIZER_JSON
 
 WHEEL_FOLDER is where the wheel sglang 0.5.23 was unpacked; requests, tqdm, tokenizers and numpy must be installed. The class below stands
 in for transformers' tokenizer.
 """
+import asyncio
 import gzip
 import json
 import random
@@ -28,6 +29,7 @@ for name in ("sglang", "sglang.benchmark"):
 sys.modules["sglang.benchmark.datasets"] = package
 
 from sglang.benchmark.datasets.custom import CustomDataset
+from sglang.benchmark.datasets.mooncake import MooncakeDataset, get_mooncake_request_over_time
 from sglang.benchmark.datasets.openai_dataset import OpenAIDataset
 
 
@@ -45,6 +47,20 @@ class Plain:
         return self.t.encode(text, add_special_tokens=False).ids if tokenize else text
 
 
+class Replay(MooncakeDataset):
+    def load(self, tokenizer):
+        async def rows():
+            return [r async for r in get_mooncake_request_over_time(super(Replay, self).load(), tokenizer, 0, self.rounds)]
+
+        return asyncio.run(rows())
+
+    @classmethod
+    def from_args(cls, args):
+        self = super().from_args(args)
+        self.rounds = args.rounds
+        return self
+
+
 def args(kind, seed, n, **more):
     base = {"dataset_path": kind + ".jsonl", "num_prompts": n, "sharegpt_output_len": None, "sharegpt_context_len": None,
             "prompt_suffix": "", "apply_chat_template": False}
@@ -52,7 +68,7 @@ def args(kind, seed, n, **more):
 
 
 tokenizer = Plain(sys.argv[2])
-with gzip.GzipFile("custom_openai.jsonl.gz", "wb", mtime=0) as out:
+with gzip.GzipFile("files.jsonl.gz", "wb", mtime=0) as out:
     for kind, seed, a in [
         args("custom", 42, 12),
         args("custom", 1, 100),
@@ -62,10 +78,12 @@ with gzip.GzipFile("custom_openai.jsonl.gz", "wb", mtime=0) as out:
         args("openai", 42, 0),
         args("openai", 42, 3),
         args("openai", 42, 5, sharegpt_output_len=20),
+        args("mooncake", 42, 4, mooncake_workload="", rounds=1),
+        args("mooncake", 42, 10, mooncake_workload="", rounds=3),
     ]:
         random.seed(seed)
         np.random.seed(seed)
-        rows = {"custom": CustomDataset, "openai": OpenAIDataset}[kind].from_args(a).load(tokenizer)
+        rows = {"custom": CustomDataset, "openai": OpenAIDataset, "mooncake": Replay}[kind].from_args(a).load(tokenizer)
         line = {"kind": kind, "seed": seed, "options": vars(a), "rows": [
             {"prompt": r.prompt, "prompt_len": r.prompt_len, "output_len": r.output_len, "extra": r.extra_request_body} for r in rows
         ]}
