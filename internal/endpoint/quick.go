@@ -25,47 +25,53 @@ func (f *frame) quick(data []byte, native, text bool) bool {
 			} else if v, plain := s.str(); !plain || string(v) == "error" {
 				s.fail()
 			}
-		case "choices":
-			if native {
-				s.skip()
-			} else if s.once(&seen, 1) {
-				f.quickChoices(&s, text)
-			}
-		case "usage":
-			if native {
-				s.skip()
-			} else if s.once(&seen, 2) {
-				f.quickUsage(&s)
-			}
-		case "sglext", "x_groq":
-			if native {
-				s.skip()
-			} else {
-				s.needNull()
-			}
-		case "text":
-			if !native {
-				s.skip()
-			} else if s.once(&seen, 4) {
-				f.hasAnswer = s.text(&f.answer, true)
-			}
-		case "output_ids":
-			if !native {
-				s.skip()
-			} else if s.once(&seen, 8) {
-				f.quickIDs(&s)
-			}
-		case "meta_info":
-			if !native {
-				s.skip()
-			} else if s.once(&seen, 16) {
-				f.quickMeta(&s)
-			}
 		default:
-			s.skip()
+			if native {
+				f.quickNative(&s, key, &seen)
+			} else {
+				f.quickOpenAI(&s, key, &seen, text)
+			}
 		}
 	}
 	return s.end()
+}
+
+// quickOpenAI reads one member of an event of OpenAI's routes.
+func (f *frame) quickOpenAI(s *scan, key []byte, seen *uint, text bool) {
+	switch string(key) {
+	case "choices":
+		if s.once(seen, 1) {
+			f.quickChoices(s, text)
+		}
+	case "usage":
+		if s.once(seen, 2) {
+			f.quickUsage(s)
+		}
+	case "sglext", "x_groq":
+		s.needNull()
+	default:
+		s.skip()
+	}
+}
+
+// quickNative reads one member of an event of SGLang's own route.
+func (f *frame) quickNative(s *scan, key []byte, seen *uint) {
+	switch string(key) {
+	case "text":
+		if s.once(seen, 1) {
+			f.hasAnswer = s.text(&f.answer, true)
+		}
+	case "output_ids":
+		if s.once(seen, 2) {
+			f.quickIDs(s)
+		}
+	case "meta_info":
+		if s.once(seen, 4) {
+			f.quickMeta(s)
+		}
+	default:
+		s.skip()
+	}
 }
 
 // needNull consumes a null and gives up on anything else.
