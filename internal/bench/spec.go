@@ -24,8 +24,10 @@ type Spec struct {
 	// MaxErrorRate is the share of failed among sent requests (0 to 1) above which the run exits with 1.
 	MaxErrorRate float64 `json:"max_error_rate"`
 	// KeepText stores answers in the journal; KeepPrompts the prompts.
-	KeepText    bool   `json:"keep_text,omitempty"`
-	KeepPrompts bool   `json:"keep_prompts,omitempty"`
+	KeepText    bool `json:"keep_text,omitempty"`
+	KeepPrompts bool `json:"keep_prompts,omitempty"`
+	// CacheReport shows the prefix cache's hits in a section of their own.
+	CacheReport bool   `json:"cache_report,omitempty"`
 	Seed        int64  `json:"seed"`
 	Tag         string `json:"tag,omitempty"`
 }

@@ -20,7 +20,6 @@ type job struct {
 	journal      string // "-" for none
 	progress     bool
 	requireValid bool
-	cacheReport  bool
 	flush        bool
 	flushTimeout time.Duration
 	// smokeTest makes the first warm-up request a test that must pass. With Spec.Warmup = 0 nothing is posted.

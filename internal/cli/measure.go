@@ -63,18 +63,19 @@ func (s *session) measure(ctx context.Context) int {
 
 // send runs the plan; every record goes to the journal as it comes.
 func (s *session) send(ctx context.Context) (records []bench.Record, started time.Time, err error) {
-	log := s.openJournal()
+	book := &log{s: s}
 	show := newProgress(s.live, len(s.plan.Requests), s.spec.Load.Duration)
 	done := make(chan struct{})
 	var screen sync.WaitGroup
-	if s.job.progress {
-		screen.Go(func() { show.show(s.console, done) })
+	s.begin = func() {
+		book.open(time.Now())
+		if s.job.progress {
+			screen.Go(func() { show.show(s.console, done) })
+		}
 	}
-	s.live.Sent.Store(0)
-	s.live.Chunks.Store(0)
 	err = s.engine.Run(ctx, s.plan, func(r bench.Record) error {
 		s.count(&r)
-		log.append(r)
+		book.append(r)
 		show.add(&r)
 		if !s.job.details && !s.spec.KeepText {
 			r.Text = ""
@@ -82,6 +83,7 @@ func (s *session) send(ctx context.Context) (records []bench.Record, started tim
 		records = append(records, r)
 		return nil
 	})
+	s.begin = nil
 	close(done)
 	screen.Wait()
 	slices.SortFunc(records, func(a, b bench.Record) int { return a.ID - b.ID })
@@ -89,7 +91,7 @@ func (s *session) send(ctx context.Context) (records []bench.Record, started tim
 	if err != nil {
 		end.Cause = err.Error()
 	}
-	log.close(end)
+	book.close(end)
 	return records, s.engine.Clock().Start(), err
 }
 
@@ -119,24 +121,25 @@ func (s *session) trim(records []bench.Record, interrupted bool) {
 
 // log is the journal of a run; without a file it takes everything and keeps nothing.
 type log struct {
-	s *session
-	w *journal.Writer
+	s      *session
+	w      *journal.Writer
+	broken bool // a failed write has been told
 }
 
-func (s *session) openJournal() *log {
-	path := s.job.journal
+func (l *log) open(now time.Time) {
+	path := l.s.job.journal
 	if path == "-" {
-		return &log{s: s}
+		return
 	}
 	if path == "" {
-		path = s.journalName(time.Now())
+		path = l.s.journalName(now)
 	}
-	w, err := journal.Create(path, journal.Header{Version: version(), Started: time.Now(), Plan: s.plan, Server: s.server, Smoke: s.smoke})
+	w, err := journal.Create(path, journal.Header{Version: version(), Started: now, Plan: l.s.plan, Server: l.s.server, Smoke: l.s.smoke, Figures: l.s.figures})
 	if err != nil {
-		s.warn("warning: no journal is kept: %s", safe(err.Error()))
-		return &log{s: s}
+		l.s.warn("warning: no journal is kept: %s", safe(err.Error()))
+		return
 	}
-	return &log{s, w}
+	l.w = w
 }
 
 // journalName is beside the output file, or here.
@@ -154,14 +157,14 @@ func (s *session) journalName(now time.Time) string {
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
-// append writes a record; the first failure is told and the run goes on with what is in memory.
+// append writes a record; the first failure is told, and the run goes on with what is in memory.
 func (l *log) append(r bench.Record) {
 	if l.w == nil {
 		return
 	}
-	if err := l.w.Append(r); err != nil {
-		l.s.warn("warning: the journal ends here, the run goes on: %s", safe(err.Error()))
-		l.w = nil
+	if err := l.w.Append(r); err != nil && !l.broken {
+		l.s.warn("warning: the journal has a gap, the run goes on: %s", safe(err.Error()))
+		l.broken = true
 	}
 }
 

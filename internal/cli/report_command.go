@@ -45,7 +45,11 @@ func (c *console) report(a *arguments) int {
 		c.warn("warning: line %d is left out: %s", f.Line, safe(f.Cause))
 	}
 	run := report.Run{Plan: j.Plan, Server: j.Server, Started: j.Started, Version: j.Version,
-		Summary: stats.Summarize(j.Plan, j.Records, stats.Options{Unfinished: j.Unfinished()})}
+		Summary: stats.Summarize(j.Plan, j.Records, stats.Options{Unfinished: j.Unfinished(), Figures: j.Figures})}
+	if j.Plan.Spec.Strict {
+		strict := stats.Strict(j.Plan, j.Records)
+		run.Strict = &strict
+	}
 	switch {
 	case a.on("json"):
 		err = report.JSON(c.out, &run)

@@ -34,6 +34,7 @@ type session struct {
 	tokenizer doctor.Tokenizer
 	protocol  *endpoint.Endpoint
 	engine    *load.Engine
+	ahead     *load.Engine // for smoke test, warm-up, calibration
 	live      *load.Live
 	smoke     *bench.Record
 	plan      *bench.Plan
@@ -41,6 +42,8 @@ type session struct {
 	calibration dataset.Calibration
 	// before runs between the plan and the load; nil for nothing.
 	before func(context.Context) error
+	// begin is called when the load is about to start; nil for nothing.
+	begin func()
 	// figures are measured outside the load and may be named by goals.
 	figures     map[string]bench.Measure
 	journalPath string
@@ -95,6 +98,7 @@ func (s *session) run(ctx context.Context) int {
 		}
 	}
 	s.client.CloseIdleConnections()
+	s.ahead.Close()
 	return s.measure(ctx)
 }
 
@@ -238,23 +242,34 @@ func (s *session) findTokenizer(ctx context.Context) error {
 	return nil
 }
 
-// prepare makes the protocol and the engine.
+// prepare makes the protocol and the engines: one for the load, one for what comes before it, which keeps texts to show.
 func (s *session) prepare(context.Context) error {
+	keep := s.spec.KeepText || s.job.details || s.tokenizer.Local != nil
+	var err error
+	if s.engine, s.protocol, err = s.newEngine(keep, s.live); err != nil {
+		return refused(err)
+	}
+	if s.ahead, _, err = s.newEngine(true, nil); err != nil {
+		return refused(err)
+	}
+	return nil
+}
+
+func (s *session) newEngine(keepText bool, live *load.Live) (*load.Engine, *endpoint.Endpoint, error) {
 	p, err := endpoint.New(endpoint.Options{
 		API: s.spec.Target.API, Served: s.spec.Model.Served, Engine: s.server.Engine, BaseURL: s.spec.Target.BaseURL,
 		Stream: s.spec.Target.Stream, Body: s.spec.Body, Strict: s.spec.Strict, Auth: s.job.auth,
-		KeepText: s.spec.KeepText || s.job.details || s.tokenizer.Local != nil, Version: version(),
+		KeepText: keepText, Version: version(),
 	})
 	if err != nil {
-		return refused(err)
+		return nil, nil, err
 	}
-	s.protocol = p
-	e, err := load.New(load.Options{BaseURL: s.spec.Target.BaseURL, Protocol: p, Classify: endpoint.Classify, Load: s.spec.Load, Live: s.live})
-	if err != nil {
-		return refused(err)
-	}
-	s.engine = e
-	return nil
+	e, err := load.New(load.Options{BaseURL: s.spec.Target.BaseURL, Protocol: p, Classify: endpoint.Classify, Load: s.spec.Load, Live: live, Begin: func() {
+		if s.begin != nil {
+			s.begin()
+		}
+	}})
+	return e, p, err
 }
 
 // makePlan joins data set and arrivals.

@@ -334,8 +334,8 @@ func (s *sglangReader) body() {
 	}
 	b.LogprobStart, _ = s.whole("logprob-start-len")
 	b.FakePrefill = s.on("fake-prefill")
-	s.job.cacheReport = s.on("cache-report")
-	b.CacheDetails = s.job.cacheReport && s.job.spec.Target.Engine == bench.EngineSGLang
+	s.job.spec.CacheReport = s.on("cache-report")
+	b.CacheDetails = s.job.spec.CacheReport && s.job.spec.Target.Engine == bench.EngineSGLang
 	if raw := s.text("extra-request-body"); s.typed("extra-request-body") {
 		b.Extra = s.object("extra-request-body", raw)
 	}

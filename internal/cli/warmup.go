@@ -82,7 +82,7 @@ func (s *session) ask(ctx context.Context, i int) (bench.Record, error) {
 	if err != nil {
 		return bench.Record{}, err
 	}
-	return s.engine.One(ctx, r)
+	return s.ahead.One(ctx, r)
 }
 
 func (s *session) warmupRequest(i int) (*bench.Request, error) {
@@ -122,7 +122,7 @@ func (s *session) calibrate(ctx context.Context) error {
 	var points [2]dataset.Point
 	for i, words := range []int{64, 512} {
 		r := &bench.Request{ID: i, Prompt: bench.Prompt{Text: dataset.CalibrationPrompt(words, i)}, OutputTokens: 1}
-		rec, err := s.engine.One(ctx, r)
+		rec, err := s.ahead.One(ctx, r)
 		if err != nil {
 			return refused(err)
 		}

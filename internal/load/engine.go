@@ -31,6 +31,8 @@ type Options struct {
 	Proxy func(*http.Request) (*url.URL, error)
 	// Dial replaces net.Dialer, for tests.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Begin is called when everything is ready, just before the run's clock starts; nil for nobody.
+	Begin func()
 	// Live is updated while the run goes on; nil for none.
 	Live *Live
 }

@@ -27,6 +27,9 @@ func (e *Engine) Run(ctx context.Context, plan *bench.Plan, emit func(bench.Reco
 	e.reset(newClock())
 	defer e.Close()
 	e.dialer.ahead(ctx, e.base, e.o.Proxy, e.startingConnections(plan))
+	if e.o.Begin != nil {
+		e.o.Begin()
+	}
 	e.clock.restart() // making connections is not part of the schedule
 
 	finished := make(chan bench.Record, len(plan.Requests)) // room for all: a sender never waits

@@ -63,7 +63,7 @@ func full() *Run {
 	s := spec()
 	s.Load = bench.LoadSpec{Rate: 5, Concurrency: 8}
 	s.SLOs = []bench.SLO{{Metric: "ttft", Max: 250 * time.Millisecond}, {Metric: "e2el", Max: 1500 * time.Millisecond}}
-	s.Body.CacheDetails = true
+	s.CacheReport = true
 	m, n := bench.Measured, bench.Counted
 	itl, gap := dist(3000, 0.01), dist(1500, 0.02)
 	itl.Pooled, gap.Pooled = true, true
@@ -124,7 +124,7 @@ func TestGoldenText(t *testing.T) {
 		{Goal: bench.Goal{Name: "peak", AtLeast: 1, Unit: "tok/s"}, Met: true}}
 	unscheduled := full()
 	unscheduled.Summary.Scheduled, unscheduled.Plan.Spec.Load, unscheduled.Plan.Spec.SLOs = false, bench.LoadSpec{}, nil
-	unscheduled.Summary.Goodput, unscheduled.Plan.Spec.Body.CacheDetails = nil, false
+	unscheduled.Summary.Goodput, unscheduled.Plan.Spec.CacheReport = nil, false
 	unscheduled.Summary.TTFT = dist(400, 0.1)
 	for name, f := range map[string]func(*bytes.Buffer) error{
 		"block_full.txt":        func(b *bytes.Buffer) error { return SGLangBlock(b, full()) },

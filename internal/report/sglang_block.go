@@ -51,7 +51,7 @@ func SGLangBlock(w io.Writer, r *Run) error {
 		}
 	}
 	t.millis("Max ITL (ms):", high(&s.ITL))
-	if spec.Body.CacheDetails {
+	if spec.CacheReport {
 		t.cache(cacheOf(&r.Summary))
 	}
 	t.printf("%s\n", strings.Repeat("=", titleWidth))

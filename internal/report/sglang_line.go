@@ -19,7 +19,7 @@ func SGLangLine(r *Run) ([]byte, error) {
 	putArguments(&o, r)
 	putResults(&o, r.labelled())
 	putGoodput(&o, r.Plan.Spec.SLOs, r.labelled().Goodput)
-	if r.Plan.Spec.Body.CacheDetails {
+	if r.Plan.Spec.CacheReport {
 		o.put("cache_report", cacheObject(cacheOf(&r.Summary)))
 	}
 	putOwn(&o, r)
@@ -229,7 +229,7 @@ func putDetails(o *object, r *Run) error {
 	o.put("itls", itls)
 	o.put("generated_texts", texts)
 	o.put("errors", errs)
-	if r.Plan.Spec.Body.CacheDetails {
+	if r.Plan.Spec.CacheReport {
 		o.put("cached_tokens", cached)
 	}
 	o.put("request_ids", ids)

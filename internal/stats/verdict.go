@@ -208,6 +208,7 @@ func (r *run) warmCache(*bench.Summary) (bench.VerdictLevel, string) {
 			continue
 		}
 		prompt += n
+		c -= around(r.replies[i].req, n)
 		if stated && c > warmTokens && float64(c) > warmShare*float64(n) {
 			warm++
 			cached += c
@@ -218,6 +219,15 @@ func (r *run) warmCache(*bench.Summary) (bench.VerdictLevel, string) {
 	}
 	return bench.Suspect, fmt.Sprintf("warm prefix cache: %d of %d random prompts were partly cached, %d of %d tokens (%.1f %%); "+
 		"TTFT is too good: flush the cache or take another seed", warm, len(r.replies), cached, prompt, 100*float64(cached)/float64(prompt))
+}
+
+// around is how many of the n tokens a server counts stand around the prompt: what a chat template adds is the same for every
+// request, so its being cached says nothing of the prompt.
+func around(req *bench.Request, n int) int {
+	if raw, _ := plannedInput(req); raw.Known() {
+		return max(0, n-raw.Or(0))
+	}
+	return 0
 }
 
 // inputDisagrees: the server and the tokenizer count the same prompts differently. Without the templated count a server's

@@ -109,6 +109,13 @@ func TestVerdict(t *testing.T) {
 				r.Usage.Cached = bench.Counted(256)
 			}
 		}), bench.Suspect, "warm prefix cache: 10 of 100 random prompts were partly cached, 2560 of 25600"},
+		{"long template cached", 100, func(p *bench.Plan, records []bench.Record) {
+			p.Spec.Target.API = bench.APIChat
+			for i := range records {
+				p.Requests[i].InputTokens = bench.Counted(30)
+				records[i].Usage.Prompt, records[i].Usage.Cached = bench.Counted(60), bench.Counted(30)
+			}
+		}, bench.Valid, ""},
 		{"template cached", 100, each(func(_ int, r *bench.Record) { r.Usage.Cached = bench.Counted(16) }), bench.Valid, ""},
 		{"cache where prompts repeat", 100, func(p *bench.Plan, records []bench.Record) {
 			p.Spec.Dataset.Name = "sharegpt"
