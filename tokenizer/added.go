@@ -54,7 +54,13 @@ func newAddedTokens(list []addedToken, v *vocab, n normalizer) (*addedTokens, er
 		}
 		t.id, t.normal = id, t.Content
 		if t.Normalized && n != nil {
-			t.normal = n.normalize(normText{s: t.Content}).s
+			nt := n.normalize(normText{s: t.Content})
+			if nt.err != nil {
+				return nil, fmt.Errorf("added token %q: %w", clip(t.Content), nt.err)
+			}
+			if t.normal = nt.s; t.normal == "" {
+				return nil, fmt.Errorf("added token %q (id %d) is empty after normalisation, so it would match everywhere; set its normalized to false", t.Content, id)
+			}
 		}
 		a.byText[t.Content], a.byID[id] = id, &t
 		if t.Special {
@@ -106,14 +112,9 @@ type trieNode struct {
 	token *addedToken
 }
 
-// newTextTrie returns nil for no tokens.
-func newTextTrie(tokens []*addedToken) *textTrie {
-	var kept []*addedToken
-	for _, t := range tokens {
-		if t.normal != "" {
-			kept = append(kept, t)
-		}
-	}
+// newTextTrie returns nil for no tokens. Of tokens with the same text the lowest id holds; the reference library takes
+// any of them.
+func newTextTrie(kept []*addedToken) *textTrie {
 	if len(kept) == 0 {
 		return nil
 	}
@@ -138,7 +139,9 @@ func newTextTrie(tokens []*addedToken) *textTrie {
 // fill makes the children of a node from the sorted tokens that share its path.
 func (t *textTrie) fill(node int, tokens []*addedToken, depth int) {
 	for len(tokens) > 0 && len(tokens[0].normal) == depth {
-		t.nodes[node].token = tokens[0]
+		if t.nodes[node].token == nil {
+			t.nodes[node].token = tokens[0]
+		}
 		tokens = tokens[1:]
 	}
 	kids := len(t.nodes)

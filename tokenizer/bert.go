@@ -25,7 +25,6 @@ func newBertNormalizer(c *component) (normalizer, error) {
 }
 
 func (n bertNormalizer) normalize(t normText) normText {
-	first, _ := utf8.DecodeRuneInString(t.s)
 	b := make([]byte, 0, len(t.s)+len(t.s)/8)
 	for _, r := range t.s {
 		b = n.char(b, r)
@@ -46,11 +45,7 @@ func (n bertNormalizer) normalize(t normText) normText {
 			s = normChars{lowerChar}.normalize(normText{s: s}).s
 		}
 	}
-	zero := 0
-	if t.zero > 0 && s != "" && len(n.char(nil, first)) > 0 {
-		zero = firstZero(t, s)
-	}
-	return normText{s, zero}
+	return normText{s: s, zero: min(zeroOf(t, n), len(s))}
 }
 
 func ascii(s string) bool {

@@ -175,7 +175,7 @@ func (d decReplace) decode(tokens []string) ([]string, error) {
 	out := make([]string, len(tokens))
 	for i, t := range tokens {
 		var err error
-		if out[i], err = replaceAll(d.find, t, d.content); err != nil {
+		if out[i], _, err = replaceAll(d.find, normText{s: t}, d.content); err != nil {
 			return nil, err
 		}
 	}

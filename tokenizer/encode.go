@@ -35,14 +35,17 @@ func (e *encoder) segment(dst []uint32, s string, first bool) ([]uint32, error) 
 		n.zero = firstZero(normText{zero: 1}, s)
 	}
 	if t.norm != nil {
-		n = t.norm.normalize(n)
+		if n = t.norm.normalize(n); n.err != nil {
+			return dst, n.err
+		}
 	}
+	whole := piece{n.s, n.zero}
 	if t.added.normal == nil {
-		return e.cutAndEncode(dst, piece(n))
+		return e.cutAndEncode(dst, whole)
 	}
 	err := t.added.normal.each(n.s, func(from, to int) error {
 		var err error
-		dst, err = e.cutAndEncode(dst, piece(n).part(from, to))
+		dst, err = e.cutAndEncode(dst, whole.part(from, to))
 		return err
 	}, func(id uint32) { dst = append(dst, id) })
 	return dst, err

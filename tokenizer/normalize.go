@@ -14,6 +14,7 @@ import (
 type normText struct {
 	s    string
 	zero int
+	err  error // the first failure; the text is then of no use
 }
 
 // normalizer rewrites a text before it is cut into pieces.
@@ -87,18 +88,28 @@ func newNormSequence(c *component) (normalizer, error) {
 
 func (q normSequence) normalize(t normText) normText {
 	for _, n := range q {
-		t = n.normalize(t)
+		if t = n.normalize(t); t.err != nil {
+			break
+		}
 	}
 	return t
 }
 
-// firstZero is zero for a text whose first character replaced what was there.
+// firstZero is zero for a text whose first character stands where the first of t stood.
 func firstZero(t normText, s string) int {
 	if t.zero == 0 || s == "" {
 		return 0
 	}
 	_, size := utf8.DecodeRuneInString(s)
 	return size
+}
+
+// zeroOf is zero after a normalizer that treats the beginning of a text as it would treat it alone.
+func zeroOf(t normText, n normalizer) int {
+	if t.zero == 0 {
+		return 0
+	}
+	return len(n.normalize(normText{s: t.s[:t.zero]}).s)
 }
 
 type normForm struct{ form unidata.Form }
@@ -108,7 +119,7 @@ func (n normForm) normalize(t normText) normText {
 		return t
 	}
 	s := stringOf(n.form.Append(make([]byte, 0, len(t.s)+len(t.s)/8), t.s))
-	return normText{s, firstZero(t, s)}
+	return normText{s: s, zero: min(zeroOf(t, n), len(s))}
 }
 
 // normChars rewrites character by character.
@@ -118,15 +129,14 @@ type normChars struct {
 
 func (n normChars) normalize(t normText) normText {
 	out := make([]byte, 0, len(t.s)+len(t.s)/8)
-	zero, first := 0, true
-	for _, r := range t.s {
+	zero := 0
+	for i, r := range t.s {
 		out = n.char(out, r)
-		if first && t.zero > 0 {
+		if i < t.zero {
 			zero = len(out)
 		}
-		first = false
 	}
-	return normText{stringOf(out), zero}
+	return normText{s: stringOf(out), zero: zero}
 }
 
 func lowerChar(dst []byte, r rune) []byte {
@@ -136,7 +146,7 @@ func lowerChar(dst []byte, r rune) []byte {
 		}
 		return append(dst, byte(r))
 	}
-	if l, ok := unidata.Lower(r); ok {
+	if l, ok := unidata.ToLower(r); ok {
 		return append(dst, l...)
 	}
 	return utf8.AppendRune(dst, r)
@@ -171,7 +181,7 @@ func (normByteLevel) normalize(t normText) normText {
 	if t.zero > 0 {
 		zero = len(appendByteChars(nil, t.s[:min(t.zero, len(t.s))]))
 	}
-	return normText{s, zero}
+	return normText{s: s, zero: zero}
 }
 
 type normStrip struct{ left, right bool }
@@ -185,7 +195,7 @@ func (n normStrip) normalize(t normText) normText {
 	if n.right {
 		s = strings.TrimRightFunc(s, isSpace)
 	}
-	return normText{s, min(zero, len(s))}
+	return normText{s: s, zero: min(zero, len(s))}
 }
 
 func isSpace(r rune) bool { return unidata.Of(r)&unidata.Space != 0 }
@@ -200,7 +210,7 @@ func (n normPrepend) normalize(t normText) normText {
 	if zero > 0 {
 		zero += len(n.text)
 	}
-	return normText{n.text + t.s, zero}
+	return normText{s: n.text + t.s, zero: zero}
 }
 
 // normReplace replaces each match of a pattern.
@@ -222,38 +232,41 @@ func newNormReplace(c *component) (normalizer, error) {
 }
 
 func (n normReplace) normalize(t normText) normText {
-	if n.literal != "" {
+	if n.literal != "" && t.zero == 0 {
 		if !strings.Contains(t.s, n.literal) {
 			return t
 		}
-		zero := t.zero
-		if strings.HasPrefix(t.s, n.literal) && zero > 0 {
-			zero = len(n.content)
-		}
-		return normText{strings.ReplaceAll(t.s, n.literal, n.content), zero}
+		return normText{s: strings.ReplaceAll(t.s, n.literal, n.content)}
 	}
-	s, err := replaceAll(n.find, t.s, n.content)
-	if err != nil || s == t.s {
-		return t
+	s, zero, err := replaceAll(n.find, t, n.content)
+	if err != nil {
+		return normText{s: t.s, zero: t.zero, err: err}
 	}
-	return normText{s, firstZero(t, s)}
+	return normText{s: s, zero: zero}
 }
 
-// replaceAll puts content in the place of each match.
-func replaceAll(m matcher, s, content string) (string, error) {
+// replaceAll puts content in the place of each match. What is put there stems from the last byte it replaces.
+func replaceAll(m matcher, t normText, content string) (string, int, error) {
 	var out strings.Builder
-	last := 0
-	err := m.matches(s, func(from, to int) {
-		out.WriteString(s[last:from])
+	last, zero, counting := 0, 0, t.zero > 0
+	keep := func(from, to int) {
+		out.WriteString(t.s[from:to])
+		if counting {
+			zero += max(0, min(to, t.zero)-from)
+			counting = to <= t.zero
+		}
+	}
+	err := m.matches(t.s, func(from, to int) {
+		keep(last, from)
 		out.WriteString(content)
+		if counting = counting && (to == 0 || to-1 < t.zero); counting {
+			zero += len(content)
+		}
 		last = to
 	})
 	if err != nil {
-		return "", fmt.Errorf("replace: %w", err)
+		return "", 0, fmt.Errorf("replace: %w", err)
 	}
-	if last == 0 && out.Len() == 0 {
-		return s, nil
-	}
-	out.WriteString(s[last:])
-	return out.String(), nil
+	keep(last, len(t.s))
+	return out.String(), zero, nil
 }

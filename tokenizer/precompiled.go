@@ -114,7 +114,7 @@ func (p *precompiled) normalize(t normText) normText {
 				i += size
 			}
 		}
-		if pos == 0 && t.zero > 0 {
+		if pos < t.zero {
 			zero = len(out)
 		}
 		pos = end
@@ -122,7 +122,9 @@ func (p *precompiled) normalize(t normText) normText {
 	if !changed {
 		return t
 	}
-	return normText{stringOf(out), zero}
+	// A first character that goes leaves its place to the next, as in the reference library.
+	s := stringOf(out)
+	return normText{s: s, zero: max(zero, firstZero(t, s))}
 }
 
 func (p *precompiled) short(g string) (string, bool) {

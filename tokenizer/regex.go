@@ -67,9 +67,10 @@ func (m regexMatcher) matches(s string, each func(from, to int)) error {
 
 // translator rewrites an Oniguruma pattern.
 type translator struct {
-	in  string
-	pos int
-	out strings.Builder
+	in    string
+	pos   int
+	depth int // of brackets
+	out   strings.Builder
 }
 
 func (t *translator) refuse(what string) error {
@@ -227,7 +228,13 @@ func (t *translator) escaped() (set runeSet, single bool, err error) {
 		return set, false, err
 	case 's', 'S', 'w', 'W', 'd', 'D', 'h', 'H':
 		name := map[byte]string{'s': "space", 'w': "word", 'd': "digit", 'h': "xdigit"}[c|0x20]
-		if set, err = posixSet(name); err == nil && c < 'a' {
+		if set, err = posixSet(name); err != nil {
+			return nil, false, err
+		}
+		if t.depth > 0 {
+			set = inBrackets(name, set)
+		}
+		if c < 'a' {
 			set = set.negate()
 		}
 		t.pos += 2
@@ -303,6 +310,10 @@ func (t *translator) property() (runeSet, error) {
 
 // class reads a bracket expression, with nested ones and intersections.
 func (t *translator) class() (runeSet, error) {
+	if t.depth++; t.depth > maxJSONDepth {
+		return nil, t.refuse("brackets nested that deep")
+	}
+	defer func() { t.depth-- }()
 	t.pos++
 	not := false
 	if t.pos < len(t.in) && t.in[t.pos] == '^' {
@@ -364,9 +375,9 @@ func (t *translator) posix() (runeSet, error) {
 	if end < 0 {
 		return nil, fmt.Errorf("an open [:")
 	}
-	name := rest[2:end]
-	not := strings.HasPrefix(name, "^")
-	set, err := posixSet(strings.TrimPrefix(name, "^"))
+	name, not := strings.CutPrefix(rest[2:end], "^")
+	set, err := posixSet(name)
+	set = inBrackets(name, set)
 	if err == nil && not {
 		set = set.negate()
 	}

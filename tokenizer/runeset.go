@@ -133,11 +133,15 @@ func propertySet(name string) (runeSet, error) {
 	if n, ok := unidata.ScriptNumber(key); ok {
 		return setWhere(func(r rune) bool { return unidata.Script(r) == n }), nil
 	}
-	switch strings.ToLower(key) {
+	switch k := strings.ToLower(key); k {
 	case "any":
 		return allRunes, nil
-	case "word", "alnum", "alpha", "digit", "space", "upper", "lower", "punct", "cntrl", "xdigit", "blank", "ascii":
-		return posixSet(strings.ToLower(key))
+	case "punct":
+		return propertySet("P")
+	default:
+		if set, err := posixSet(k); err == nil {
+			return set, nil
+		}
 	}
 	return nil, fmt.Errorf("the property \\p{%s} is not known to this version", name)
 }
@@ -150,21 +154,54 @@ var longCategories = map[string]string{
 	"punctuation": "P", "symbol": "S", "separator": "Z", "spaceseparator": "Zs", "other": "C", "control": "Cc",
 }
 
-// posixSet is a named class whose members the engine's tables give; the others are refused.
+// posixSet is a named class, as \p{name} means it.
 func posixSet(name string) (runeSet, error) {
+	named := map[string]unidata.Named{"alpha": unidata.Alpha, "upper": unidata.Upper, "lower": unidata.Lower, "graph": unidata.Graph}
+	if n, ok := named[name]; ok {
+		return setWhere(func(r rune) bool { return unidata.NamedClasses(r)&n != 0 }), nil
+	}
+	join := func(names ...string) (runeSet, error) {
+		var all runeSet
+		for _, n := range names {
+			s, err := propertySet(n)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, s...)
+		}
+		return all.clean(), nil
+	}
 	switch name {
 	case "word":
 		return setWhere(func(r rune) bool { return unidata.Regex(r)&unidata.RegexWord != 0 }), nil
 	case "space":
 		return setWhere(func(r rune) bool { return unidata.Regex(r)&unidata.RegexSpace != 0 }), nil
 	case "digit":
-		return propertySet("Nd")
+		return join("Nd")
 	case "cntrl":
-		return propertySet("Cc")
+		return join("Cc")
+	case "punct": // in brackets only; \p{Punct} is P
+		return join("P", "S")
+	case "alnum":
+		return join("alpha", "Nd")
+	case "print":
+		return join("graph", "Zs")
+	case "blank":
+		s, err := join("Zs")
+		return append(s, runeRange{'\t', '\t'}).clean(), err
 	case "xdigit":
 		return runeSet{{'0', '9'}, {'A', 'F'}, {'a', 'f'}}, nil
 	case "ascii":
 		return runeSet{{0, 0x7f}}, nil
 	}
 	return nil, fmt.Errorf("the class [:%s:] is not known to this version", name)
+}
+
+// inBrackets corrects a set that stands in a bracket expression: there the engine looks up characters below U+0100 in
+// another table, which does not count ¹ ² ³ ¼ ½ ¾ as word characters.
+func inBrackets(name string, s runeSet) runeSet {
+	if name != "word" {
+		return s
+	}
+	return s.intersect(runeSet{{0xB2, 0xB3}, {0xB9, 0xB9}, {0xBC, 0xBE}}.negate())
 }

@@ -12,19 +12,15 @@ type safeSplit struct {
 const safeBits = 20
 
 // newSafeSplit returns nil where cutting could change ids: with affixes, which depend on the place in the word, with
-// whole-word tokens that merges do not make, and where neighbouring unknown characters are joined.
+// whole-word tokens that merges do not make, and where characters can be unknown, because those may vanish and so
+// bring others together.
 func newSafeSplit(m *bpe) *safeSplit {
-	if m.prefix != "" || m.suffix != "" || m.ignoreMerges {
+	if m.prefix != "" || m.suffix != "" || m.ignoreMerges || m.fallback == nil {
 		return nil
 	}
-	if m.unk != noID {
-		if m.fallback == nil {
+	for _, id := range m.fallback {
+		if id == noID {
 			return nil
-		}
-		for _, id := range m.fallback {
-			if id == noID {
-				return nil
-			}
 		}
 	}
 	if m.mergesBytes() {

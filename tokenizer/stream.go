@@ -3,11 +3,13 @@ package tokenizer
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // StreamDecoder decodes ids as they arrive. The texts it gives, joined, are the text that Decode gives for all ids;
 // bytes that may still become a character are held back. Only where a byte-fallback model writes a broken run of
-// bytes may the number of U+FFFD differ. It is not safe for concurrent use.
+// bytes may the number of U+FFFD differ. A decoder that rewrites across tokens gives its whole text at the end. It is
+// not safe for concurrent use.
 type StreamDecoder struct {
 	t       *Tokenizer
 	skip    bool
@@ -34,6 +36,10 @@ func (d *StreamDecoder) Add(ids ...uint32) (string, error) {
 	}
 	if d.t.dec == nil {
 		return d.addPlain(ids)
+	}
+	if !d.t.steady {
+		d.ids = append(d.ids, ids...)
+		return "", nil
 	}
 	var out strings.Builder
 	for _, id := range ids {
@@ -112,8 +118,73 @@ func (d *StreamDecoder) show(text string) (string, error) {
 			return "", err
 		}
 	}
+	tail, err := d.t.Decode(d.ids[d.done:], d.skip)
+	if err != nil || tail == "" { // a first token that shows nothing would make the next one the first
+		d.done, d.shown = len(d.ids), text
+		return fresh, err
+	}
 	d.ids = append(d.ids[:0], d.ids[d.done:]...)
-	d.done = len(d.ids)
-	d.shown, err = d.t.Decode(d.ids, d.skip)
-	return fresh, err
+	d.done, d.shown = len(d.ids), tail
+	return fresh, nil
+}
+
+// steady reports whether a decoder's text for some tokens is how its text for more of them begins, and depends on the
+// first tokens no further than their own text, so that a window suffices. t has the tokens it may meet.
+func steady(d decodeStep, t *Tokenizer) bool {
+	seq, ok := d.(decSequence)
+	if !ok {
+		seq = decSequence{d}
+	}
+	fused := false
+	for i, step := range seq {
+		switch x := step.(type) {
+		case nil:
+		case decFuse:
+			fused = true
+		case decByteFallback:
+			if fused {
+				return false
+			}
+		case decReplace:
+			lit, ok := x.find.(literalMatcher)
+			if fused && (!ok || utf8.RuneCountInString(string(lit)) != 1) {
+				return false
+			}
+		case decStrip:
+			if x.stop > 0 {
+				return false
+			}
+		case decMetaspace, decWordPiece:
+			if i > 0 || len(seq) > 1 {
+				return false
+			}
+		case decBPE:
+			if i > 0 || len(seq) > 1 || !endsOnly(t, x.suffix) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// endsOnly reports whether a text stands in tokens at the end only.
+func endsOnly(t *Tokenizer, suffix string) bool {
+	if suffix == "" {
+		return false
+	}
+	inside := func(text string) bool { return strings.Contains(strings.TrimSuffix(text, suffix), suffix) }
+	for _, a := range t.added.byID {
+		if inside(a.normal) {
+			return false
+		}
+	}
+	v := t.model.vocabulary()
+	for i := range v.entries {
+		if inside(stringOf(v.entryText(i))) {
+			return false
+		}
+	}
+	return true
 }

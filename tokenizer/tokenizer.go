@@ -23,6 +23,7 @@ type Tokenizer struct {
 	added   *addedTokens
 	post    template
 	dec     decodeStep
+	steady  bool // decoding can be streamed with a window
 	info    Info
 	idParts string // settings that decide ids, for Fingerprint
 	vocab   int
@@ -76,6 +77,7 @@ func newTokenizer(p parts) (*Tokenizer, error) {
 		}
 	}
 	t.plan()
+	t.steady = steady(t.dec, t)
 	t.free.New = func() any { return &encoder{t: t, cache: newWordCache()} }
 	t.print = sync.OnceValue(t.fingerprint)
 	return t, nil

@@ -69,6 +69,20 @@ const (
 // Regex returns what the regular expression engine knows of r: a Category and the bits above.
 func Regex(r rune) byte { return lookup(onigIndex, onigBlocks, r) }
 
+// Named is a set of the regular expression engine's named classes.
+type Named uint8
+
+// Named classes that general categories do not give.
+const (
+	Alpha Named = 1 << iota
+	Upper
+	Lower
+	Graph
+)
+
+// NamedClasses returns the named classes that hold r.
+func NamedClasses(r rune) Named { return Named(lookup(posixIndex, posixBlocks, r)) }
+
 // Flags are properties outside regular expressions.
 type Flags uint8
 
@@ -128,7 +142,7 @@ func find(count, keys, ends, texts int, r rune) (string, bool) {
 
 func end(ends, m int) int { return int(tables[ends+2*m])<<8 | int(tables[ends+2*m+1]) }
 
-// Lower returns the lower case of r if it differs.
-func Lower(r rune) (string, bool) {
+// ToLower returns the lower case of r if it differs.
+func ToLower(r rune) (string, bool) {
 	return find(lowerCount, lowerKeys, lowerEnds, lowerTexts, r)
 }

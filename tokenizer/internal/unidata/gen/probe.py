@@ -73,6 +73,8 @@ def main():
         out["gc"][g] = ranges(by_regex(r"\p{%s}" % g))
     out["onig_space"] = ranges(by_regex(r"\s"))
     out["onig_word"] = ranges(by_regex(r"\w"))
+    for s in "Alpha Upper Lower Graph".split():
+        out["posix_" + s.lower()] = ranges(by_regex(r"\p{%s}" % s))
     for s in (
         "Latin Greek Cyrillic Armenian Hebrew Arabic Syriac Thaana Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu "
         "Kannada Malayalam Sinhala Thai Lao Tibetan Myanmar Georgian Hangul Ethiopic Cherokee Khmer Mongolian Hiragana "

@@ -70,6 +70,11 @@ def main():
         fill(a, d[name], 1 << bit)
     two_stage("rust", a)
 
+    a = new()
+    for bit, name in enumerate(["alpha", "upper", "lower", "graph"]):
+        fill(a, d["posix_" + name], 1 << bit)
+    two_stage("posix", a)
+
     ccc = new()
     for i, rs in enumerate(d["ccc"]):
         fill(ccc, rs, i + 1)
