@@ -1,10 +1,12 @@
 package sim
 
 import (
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"math"
 	"net/http"
+	"strconv"
 )
 
 // triton answers Triton's generate_stream: one event per step with the new text, no usage, no end marker.
@@ -243,6 +245,7 @@ func (s *Server) embeddings(w http.ResponseWriter, q *http.Request, f *Fault) {
 	var body struct {
 		Model string          `json:"model"`
 		Input json.RawMessage `json:"input"`
+		Form  string          `json:"encoding_format"`
 	}
 	if e := s.readBody(q, &body); e != nil {
 		s.refuse(w, q, e)
@@ -267,10 +270,11 @@ func (s *Server) embeddings(w http.ResponseWriter, q *http.Request, f *Fault) {
 		s.refuse(w, q, e)
 		return
 	}
-	s.respond(w, q, f, s.newReply(accepted, &sampling{}, "embd-", answers), &embeddingDialect{})
+	s.respond(w, q, f, s.newReply(accepted, &sampling{}, "embd-", answers), &embeddingDialect{base64: body.Form == "base64"})
 }
 
-type embeddingDialect struct{}
+// embeddingDialect writes vectors as numbers, or as base64 of little-endian 32-bit floats.
+type embeddingDialect struct{ base64 bool }
 
 func (embeddingDialect) begin(*sse, *reply, *answer)            {}
 func (embeddingDialect) tokens(*sse, *reply, *answer, int, int) {}
@@ -280,7 +284,7 @@ func (embeddingDialect) fail(b *sse, words string) {
 	b.data(`{"error":{"message":"` + escape(words) + `"}}`)
 }
 
-func (embeddingDialect) whole(r *reply) []byte {
+func (d embeddingDialect) whole(r *reply) []byte {
 	b := &sse{}
 	b.str(`{"id":"` + r.id + `","object":"list","model":"` + escape(r.model) + `","data":[`)
 	for i, a := range r.answers {
@@ -289,14 +293,9 @@ func (embeddingDialect) whole(r *reply) []byte {
 		}
 		b.str(`{"object":"embedding","index":`)
 		b.num(i)
-		b.str(`,"embedding":[`)
-		for k, x := range vector(a.prompt) {
-			if k > 0 {
-				b.str(",")
-			}
-			b.str(fmt.Sprintf("%.6f", x))
-		}
-		b.str(`]}`)
+		b.str(`,"embedding":`)
+		d.vector(b, a.prompt)
+		b.str(`}`)
 	}
 	prompt, _, _, _ := r.totals()
 	b.str(`],"usage":{"prompt_tokens":`)
@@ -305,6 +304,23 @@ func (embeddingDialect) whole(r *reply) []byte {
 	b.num(prompt)
 	b.str(`,"completion_tokens":0,"prompt_tokens_details":null}}`)
 	return b.buf
+}
+
+func (d embeddingDialect) vector(b *sse, ids []int) {
+	v := vector(ids)
+	if d.base64 {
+		raw := make([]byte, 0, 4*vectorSize)
+		for _, x := range v {
+			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(float32(x)))
+		}
+		b.str(`"` + base64.StdEncoding.EncodeToString(raw) + `"`)
+		return
+	}
+	for k, x := range v {
+		b.str(map[bool]string{true: "[", false: ","}[k == 0])
+		b.buf = strconv.AppendFloat(b.buf, x, 'f', 6, 64)
+	}
+	b.str("]")
 }
 
 // vector is a unit vector that depends on the prompt alone.

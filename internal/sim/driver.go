@@ -21,6 +21,8 @@ type driver struct {
 	looping bool
 	late    lateness
 	loops   sync.WaitGroup
+
+	onSubmit func(*answer) // told of every arrival, in order; for tests
 }
 
 func newDriver(eng *engine.Engine) *driver {
@@ -43,6 +45,9 @@ func (d *driver) submit(list []*answer, accepted time.Duration) error {
 		a.seq = seq
 		a.submitted = now
 		d.box[seq.ID] = a
+		if d.onSubmit != nil {
+			d.onSubmit(a)
+		}
 	}
 	if !d.looping {
 		d.looping = true

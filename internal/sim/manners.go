@@ -90,6 +90,7 @@ func (s *Server) routes() *http.ServeMux {
 		plain(s.encode, "POST /v1/encode")
 	case TRT:
 		plain(s.version, "GET /version")
+		plain(s.health, "GET /{$}", "GET /v2/health/ready", "GET /v2/health/live")
 		gen(s.triton, "POST /v2/models/{model}/generate_stream", "POST /v2/models/{model}/generate")
 	case TGI:
 		plain(s.info, "GET /info")
@@ -97,6 +98,7 @@ func (s *Server) routes() *http.ServeMux {
 		plain(s.tokenizeTGI, "POST /tokenize")
 		gen(s.tgiGenerate, "POST /generate", "POST /generate_stream")
 	case Truss:
+		plain(s.health, "GET /{$}")
 		gen(s.completions, "POST /v1/models/model:predict")
 	default:
 		gen(s.generate, "POST /generate")

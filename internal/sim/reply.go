@@ -197,12 +197,14 @@ func (s *Server) abandon(r *reply) {
 	}
 }
 
-// accent makes the answer begin with characters of several bytes.
+// accent makes the answer begin with characters of several bytes; where its length cuts one in two, words stand in its place.
 func (a *answer) accent(t Tokenizer) {
-	n := copy(a.pieces, spell(t, accents))
-	for n < len(a.pieces) && a.pieces[n-1].text == "" {
-		n++
+	list := spell(t, accents)
+	n := min(len(list), len(a.pieces))
+	for n > 0 && list[n-1].text == "" {
+		n--
 	}
+	copy(a.pieces, list[:n])
 }
 
 func (s *Server) streamOut(o *outlet, r *reply, d dialect) error {
@@ -237,24 +239,36 @@ func (s *Server) streamOut(o *outlet, r *reply, d dialect) error {
 			}
 			continue
 		}
-		if err = o.strike(d, b); err != nil {
-			return err
-		}
-		b.buf = b.buf[:0]
-		for _, x := range got {
-			open -= r.frame(b, d, x)
-			o.sent += x.Tokens
-		}
-		if open == 0 {
-			d.end(b, r)
-		}
-		err = o.send(b.buf)
-		s.stamp(got)
-		if err != nil {
-			return err
+		for rest := got; len(rest) > 0; {
+			now := rest
+			if o.fault != nil { // one step at a time, to strike after exactly the tokens asked for
+				now = rest[:1]
+			}
+			rest = rest[len(now):]
+			if err := s.sendFrames(o, r, d, b, now, &open); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// sendFrames writes what was released, and the end of the stream after the last answer.
+func (s *Server) sendFrames(o *outlet, r *reply, d dialect, b *sse, got []release, open *int) error {
+	if err := o.strike(d, b); err != nil {
+		return err
+	}
+	b.buf = b.buf[:0]
+	for _, x := range got {
+		*open -= r.frame(b, d, x)
+		o.sent += x.Tokens
+	}
+	if *open == 0 {
+		d.end(b, r)
+	}
+	err := o.send(b.buf)
+	s.stamp(got)
+	return err
 }
 
 // frame writes released tokens and returns 1 when they end their answer.

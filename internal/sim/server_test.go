@@ -367,3 +367,33 @@ func TestValidateReportsEveryFault(t *testing.T) {
 		}
 	}
 }
+
+// postStream returns the status and the body as it comes.
+func postStream(t *testing.T, url, body string) (int, io.Reader) {
+	t.Helper()
+	resp, err := http.Post(url, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = resp.Body.Close() })
+	return resp.StatusCode, resp.Body
+}
+
+func getWithKey(t *testing.T, url, key string) string {
+	t.Helper()
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Header.Set("Authorization", "Bearer "+key)
+	resp, err := http.DefaultClient.Do(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

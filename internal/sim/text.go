@@ -45,10 +45,11 @@ func escape(text string) string {
 	return string(b[1 : len(b)-1])
 }
 
-// writer makes answers: the words of a story, in order from a place that depends on the prompt, one token each. Only words
+// writer makes answers: the words of a story, in order from a sentence that depends on the prompt, one token each. Only words
 // that the tokenizer keeps as a single token are used, so the text of an answer encodes to exactly its tokens.
 type writer struct {
 	words []piece // words, each with its leading space, and marks
+	opens []int   // where sentences begin
 	heads []piece // the words without the space, for the first token of an answer; id -1 where that is no single token
 }
 
@@ -62,6 +63,9 @@ func newWriter(t Tokenizer) (*writer, error) {
 			continue
 		}
 		head, _ := single(t, word)
+		if n := len(w.words); n == 0 || w.words[n-1].text == "." {
+			w.opens = append(w.opens, n)
+		}
 		w.words, w.heads = append(w.words, one), append(w.heads, head)
 		if one, ok := single(t, mark); ok && mark != "" {
 			w.words, w.heads = append(w.words, one), append(w.heads, piece{id: -1})
@@ -84,10 +88,7 @@ func single(t Tokenizer, text string) (piece, bool) {
 // write returns n tokens for a prompt whose hash is h. bare drops the leading space of the first word where the vocabulary has it.
 func (w *writer) write(n int, h uint64, bare bool) []piece {
 	out := make([]piece, n)
-	at := int(h % uint64(len(w.words)))
-	for w.words[at].text[0] != ' ' { // an answer does not begin with a mark
-		at = (at + 1) % len(w.words)
-	}
+	at := w.opens[h%uint64(len(w.opens))]
 	for i := range out {
 		out[i] = w.words[at]
 		if i == 0 && bare && w.heads[at].id >= 0 {

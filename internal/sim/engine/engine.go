@@ -83,18 +83,23 @@ type Emission struct {
 
 // Step is one iteration of the engine, as the scheduler planned it.
 type Step struct {
-	Index      int
-	Start, End time.Duration
+	Index int           `json:"index"`
+	Start time.Duration `json:"start_ns"`
+	End   time.Duration `json:"end_ns"`
 	// Decodes is the number of requests that made a token from their own KV (B), Context the sum of their contexts (K).
-	Decodes, Context int
+	Decodes int `json:"decodes"`
+	Context int `json:"context"`
 	// Prefills is the number of requests that computed prompt tokens, PrefillTokens how many in all (P).
-	Prefills, PrefillTokens int
+	Prefills      int `json:"prefills"`
+	PrefillTokens int `json:"prefill_tokens"`
 	// Produced is the number of answer tokens that left the step.
-	Produced int
+	Produced int `json:"produced"`
 	// Running and Waiting are counted after scheduling, Preempted is how many lost their pages while scheduling.
-	Running, Waiting, Preempted int
+	Running   int `json:"running"`
+	Waiting   int `json:"waiting"`
+	Preempted int `json:"preempted"`
 	// PagesUsed is the number of KV pages held by running requests.
-	PagesUsed int
+	PagesUsed int `json:"pages_used"`
 }
 
 // scheduler is the part of an engine that differs between independent requests and batched steps.
@@ -129,14 +134,24 @@ type Engine struct {
 
 // Counts are totals since the start, and gauges of the present.
 type Counts struct {
-	Submitted, Finished, Aborted             int
-	PromptTokens, CachedTokens, OutputTokens int
-	ComputedPromptTokens                     int
-	Preemptions, Steps                       int
-	PrefillBusy                              time.Duration
-	Running, Waiting                         int
-	PagesUsed, PagesTotal, PageSize          int
-	DraftTokens, AcceptedTokens, Drafts      int
+	Submitted            int           `json:"submitted"`
+	Finished             int           `json:"finished"`
+	Aborted              int           `json:"aborted"`
+	PromptTokens         int           `json:"prompt_tokens"` // of requests taken up, once each
+	CachedTokens         int           `json:"cached_tokens"`
+	OutputTokens         int           `json:"output_tokens"`
+	ComputedPromptTokens int           `json:"computed_prompt_tokens"` // again after a preemption
+	Preemptions          int           `json:"preemptions"`
+	Steps                int           `json:"steps"`
+	PrefillBusy          time.Duration `json:"prefill_busy_ns"` // of steps with prompt tokens
+	Running              int           `json:"running"`
+	Waiting              int           `json:"waiting"`
+	PagesUsed            int           `json:"pages_used"`
+	PagesTotal           int           `json:"pages_total"`
+	PageSize             int           `json:"page_size"`
+	Drafts               int           `json:"drafts"` // verifications of speculative tokens
+	DraftTokens          int           `json:"draft_tokens"`
+	AcceptedTokens       int           `json:"accepted_tokens"`
 }
 
 // DecodeMoments are sums over the steps that only decoded: enough for a least-squares line of step time over batch.
