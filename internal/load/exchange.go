@@ -46,6 +46,7 @@ func (e *Engine) exchange(ctx context.Context, m bench.Message, rec *bench.Recor
 	}
 	if err != nil {
 		x.fail(decoder, err)
+		x.book(err)
 		release()
 		return
 	}
@@ -203,23 +204,36 @@ func (x *attempt) drain(body io.Reader, buf []byte) {
 	}
 }
 
-// fail completes the record of a request that got no whole reply.
+// fail completes the record of a request whose reply did not come to its end. What a broken reply is worth (its end may
+// have been announced before it broke) is the decoder's to say.
 func (x *attempt) fail(decoder bench.Decoder, err error) {
 	x.rec.Done = x.engine.clock.Now()
-	cause := err
-	if x.ctx.Err() != nil {
-		cause = context.Cause(x.ctx)
-	}
-	decoder.End(cause)
+	decoder.End(x.cause(err))
 	if x.user.Err() != nil {
 		x.rec.Cancelled, x.rec.Failure = true, nil
 		return
 	}
-	switch cause {
+	switch cause := x.cause(err); cause {
 	case errFirstByte, errIdle, errTotal:
-		x.rec.Failure = &bench.Failure{Kind: bench.FailTimeout, Message: cause.Error()}
-	default:
-		kind, message := x.engine.o.Classify(cause)
-		x.rec.Fail(kind, message)
+		if x.rec.Failure != nil {
+			x.rec.Failure = &bench.Failure{Kind: bench.FailTimeout, Message: cause.Error()}
+		}
 	}
+}
+
+// book gives a request that got no response head its failure.
+func (x *attempt) book(err error) {
+	if x.rec.Cancelled || x.rec.Failure != nil {
+		return
+	}
+	kind, message := x.engine.o.Classify(x.cause(err))
+	x.rec.Fail(kind, message)
+}
+
+// cause is why the request's context ended, where it did, else err.
+func (x *attempt) cause(err error) error {
+	if x.ctx.Err() != nil {
+		return context.Cause(x.ctx)
+	}
+	return err
 }

@@ -57,7 +57,7 @@ func (d *wireDecoder) Feed(p []byte, at bench.Instant) bool {
 
 func (d *wireDecoder) End(cause error) {
 	d.rec.Text = string(d.all)
-	if cause != nil {
+	if cause != nil && !bytes.Contains(d.all, []byte("FINISH")) {
 		d.rec.Fail(bench.FailReset, cause.Error())
 	}
 }
@@ -411,6 +411,23 @@ func TestEmitErrorEndsTheRun(t *testing.T) {
 		err = e.Run(t.Context(), planOf(bench.LoadSpec{Concurrency: 1}, never(5)...), func(bench.Record) error { calls++; return full })
 		if !errors.Is(err, full) || calls != 1 {
 			t.Errorf("Run = %v after %d calls of emit, want %v after 1", err, calls, full)
+		}
+	})
+}
+
+func TestBrokenReplyIsTheDecodersToJudge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan := planOf(bench.LoadSpec{Concurrency: 1}, never(2)...)
+		plan.Requests[0].Prompt.Text = "FINISH"
+		serve := func(c net.Conn, _ int) {
+			answer(c, func(body string, _ int, w *chunks) bool {
+				w.send("t" + body)
+				return false // the connection breaks before the body's end
+			})
+		}
+		got, _ := runIn(t, plan, serve, nil)
+		if !got[0].OK() || got[1].OK() {
+			t.Errorf("failures %+v, %+v; want none after the announced end, one without", got[0].Failure, got[1].Failure)
 		}
 	})
 }
