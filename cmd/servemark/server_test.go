@@ -50,16 +50,20 @@ func serveAt(ts *testscript.TestScript, neg bool, args []string, port string) {
 	ts.Defer(func() { server.Close() })
 }
 
-// lines checks how many lines of a file hold a text: lines FILE N [TEXT].
+// lines checks how many lines of a file hold all of some texts: lines FILE N [TEXT…].
 func lines(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
-		ts.Fatalf("usage: lines FILE N [TEXT]")
+		ts.Fatalf("usage: lines FILE N [TEXT…]")
 	}
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	got := 0
 	for line := range strings.Lines(ts.ReadFile(args[0])) {
-		if len(args) < 3 || strings.Contains(line, args[2]) {
+		holds := true
+		for _, text := range args[2:] {
+			holds = holds && strings.Contains(line, text)
+		}
+		if holds {
 			got++
 		}
 	}
