@@ -43,4 +43,5 @@ type Dialect string
 const (
 	DialectNative Dialect = "native"
 	DialectSGLang Dialect = "sglang"
+	DialectVLLM   Dialect = "vllm"
 )

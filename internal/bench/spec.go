@@ -84,12 +84,20 @@ type DatasetSpec struct {
 	SharedPrefix *SharedPrefix `json:"shared_prefix,omitempty"`
 	// Mooncake belongs to mooncake and is nil for the others.
 	Mooncake *Mooncake `json:"mooncake,omitempty"`
+	// VLLM belongs to DialectVLLM's data sets and is nil for the others.
+	VLLM *VLLMData `json:"vllm,omitempty"`
 }
 
 // LoadSpec says when to ask.
 type LoadSpec struct {
 	// Rate is the mean arrival rate in requests per second; 0 means unlimited (no schedule).
 	Rate float64 `json:"rate,omitempty"`
+	// Arrival is how gaps are spread around the rate; Burstiness is the shape of ArrivalGamma: under 1 burstier than Poisson, over 1
+	// more even.
+	Arrival    Arrival `json:"arrival,omitempty"`
+	Burstiness float64 `json:"burstiness,omitempty"`
+	// RampUp replaces Rate where it is set.
+	RampUp *RampUp `json:"ramp_up,omitempty"`
 	// Trace is true where the data set itself says when each request is due; a plan sets it.
 	Trace bool `json:"trace,omitempty"`
 	// Concurrency caps the requests in flight; 0 means no cap.
@@ -106,7 +114,7 @@ type LoadSpec struct {
 }
 
 // Scheduled reports whether requests have due times of their own.
-func (l LoadSpec) Scheduled() bool { return l.Rate > 0 || l.Trace }
+func (l LoadSpec) Scheduled() bool { return l.Rate > 0 || l.RampUp != nil || l.Trace }
 
 // BodySpec is what goes into every request beside the prompt.
 type BodySpec struct {

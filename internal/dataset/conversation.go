@@ -25,6 +25,10 @@ type shape struct {
 	byRole bool
 	// optionalReply takes a missing reply as an empty one.
 	optionalReply bool
+	// pluralOnly takes turns under "conversations" only, not under "conversation".
+	pluralOnly bool
+	// fit says why a pair of so many tokens is left out, or ""; nil is fitSGLang.
+	fit func(d *bench.DatasetSpec, strict bool, input, output int) (reason string)
 }
 
 // Reasons for leaving a row out.
@@ -45,7 +49,7 @@ func (s shape) turns(row []byte, limit int) ([]turn, string) {
 	var list []byte
 	plural := false
 	if !eachMember(row, func(key string, value []byte) {
-		if key == "conversations" || key == "conversation" && !plural {
+		if key == "conversations" || key == "conversation" && !plural && !s.pluralOnly {
 			list, plural = value, key == "conversations"
 		}
 	}) {
@@ -178,7 +182,7 @@ func checkConversations(s *bench.Spec) []error {
 	switch {
 	case d.FixedOutput < 0:
 		faults = append(faults, fmt.Errorf("the fixed output length is %d: give at least 1, or leave it out to take each row's own", d.FixedOutput))
-	case s.Strict && d.FixedOutput > 0 && d.FixedOutput < 4:
+	case s.Strict && s.Dialect == bench.DialectSGLang && d.FixedOutput > 0 && d.FixedOutput < 4:
 		faults = append(faults, fmt.Errorf("the fixed output length is %d and the original refuses anything under 4: give 4 or more, or leave out --strict-compat", d.FixedOutput))
 	}
 	if d.ContextLimit < 0 {
@@ -209,7 +213,9 @@ func (j *job) loadConversations(f *rows, s shape) error {
 	for i := range order {
 		order[i] = i
 	}
-	j.rnd.Python.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
+	if v := j.spec.Dataset.VLLM; v == nil || !v.KeepOrder {
+		j.rnd.Python.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
+	}
 	estimated := 0
 	for want := j.spec.Dataset.Rows; len(order) > 0 && len(j.set.Requests) < want; {
 		batch := make([]candidate, min(len(order), want-len(j.set.Requests)))
@@ -261,13 +267,23 @@ func (j *job) consider(c *candidate, row []byte, s shape) (err error) {
 	if d.FixedOutput > 0 {
 		output = d.FixedOutput
 	}
-	switch {
-	case input < 2 || output < 2 && (d.FixedOutput == 0 || j.spec.Strict):
-		c.reason = reasonShort
-	case d.ContextLimit > 0 && input+output > d.ContextLimit:
-		c.reason = reasonLong
+	fit := s.fit
+	if fit == nil {
+		fit = fitSGLang
 	}
+	c.reason = fit(d, j.spec.Strict, input, output)
 	return nil
+}
+
+// fitSGLang leaves out what is under two tokens or over the context limit.
+func fitSGLang(d *bench.DatasetSpec, strict bool, input, output int) string {
+	switch {
+	case input < 2 || output < 2 && (d.FixedOutput == 0 || strict):
+		return reasonShort
+	case d.ContextLimit > 0 && input+output > d.ContextLimit:
+		return reasonLong
+	}
+	return ""
 }
 
 // guess is about how many tokens a text is, by its words.
@@ -307,8 +323,13 @@ func (j *job) dress(prompt string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("the chat template refused a prompt of %s: %w; leave out --apply-chat-template to send the text as it is", j.spec.Dataset.Path, err)
 	}
-	if j.in.BOS != "" {
-		text = strings.ReplaceAll(text, j.in.BOS, "")
+	return j.withoutBOS(text), nil
+}
+
+// withoutBOS takes the opening token's text out.
+func (j *job) withoutBOS(text string) string {
+	if j.in.BOS == "" {
+		return text
 	}
-	return text, nil
+	return strings.ReplaceAll(text, j.in.BOS, "")
 }

@@ -42,6 +42,9 @@ type Inputs struct {
 	Template func(messages json.RawMessage, addGenerationPrompt bool) (string, error)
 	// BOS is the text of the token that opens a sequence, or "".
 	BOS string
+	// SpecialIDs are the ids that the tokenizer's configuration names as special (Hugging Face's all_special_ids), which vLLM's
+	// random leaves out; nil where that is not known: then those that the tokenizer itself calls special.
+	SpecialIDs []uint32
 	// Cache may be nil.
 	Cache Cache
 	// Fetch brings a file that the cache lacks; nil where nothing may be downloaded.
@@ -88,8 +91,16 @@ type kind struct {
 	load  func(j *job) error
 }
 
-// kinds lists the data sets, in the order in which they are named to users.
-func kinds() []kind {
+// kinds lists the data sets of a dialect, in the order in which they are named to users.
+func kinds(d bench.Dialect) []kind {
+	if d == bench.DialectVLLM {
+		return []kind{
+			{"random", nil, checkVLLMRandom, readyVLLMRandom, loadVLLMRandom},
+			{"sharegpt", []setting{path, fixedOutput}, checkConversations, readyShareGPT, loadVLLMShareGPT},
+			{"custom", []setting{path, fixedOutput, template}, checkVLLMCustom, nothingMissing, loadVLLMCustom},
+			{"prefix_repetition", nil, checkPrefixRepetition, readyPrefixRepetition, loadPrefixRepetition},
+		}
+	}
 	return []kind{
 		{"random", []setting{path, sendIDs}, checkRandom, readyRandom, loadRandom},
 		{"random-ids", []setting{sendIDs}, checkRandom, readyRandomIDs, loadRandomIDs},
@@ -101,27 +112,27 @@ func kinds() []kind {
 	}
 }
 
-// Names lists the data sets.
-func Names() []string {
+// Names lists the data sets of a dialect.
+func Names(d bench.Dialect) []string {
 	var names []string
-	for _, k := range kinds() {
+	for _, k := range kinds(d) {
 		names = append(names, k.name)
 	}
 	return names
 }
 
-func find(name string) (kind, error) {
-	for _, k := range kinds() {
-		if k.name == name {
+func find(s *bench.Spec) (kind, error) {
+	for _, k := range kinds(s.Dialect) {
+		if k.name == s.Dataset.Name {
 			return k, nil
 		}
 	}
-	return kind{}, fmt.Errorf("there is no data set %q: choose one of %s", name, strings.Join(Names(), ", "))
+	return kind{}, fmt.Errorf("there is no data set %q: choose one of %s", s.Dataset.Name, strings.Join(Names(s.Dialect), ", "))
 }
 
 // CheckSpec reports every fault that the Spec alone shows, without opening anything.
 func CheckSpec(s *bench.Spec) []error {
-	k, err := find(s.Dataset.Name)
+	k, err := find(s)
 	if err != nil {
 		return []error{err}
 	}
@@ -142,7 +153,7 @@ func CheckSpec(s *bench.Spec) []error {
 
 // CheckInputs reports every fault of what the data set needs on this machine: a file, a tokenizer, a chat template.
 func CheckInputs(s *bench.Spec, in *Inputs) []error {
-	k, err := find(s.Dataset.Name)
+	k, err := find(s)
 	if err != nil {
 		return []error{err}
 	}
@@ -156,14 +167,14 @@ func CheckInputs(s *bench.Spec, in *Inputs) []error {
 		faults = append(faults, errors.New("sending token ids (--tokenize-prompt) needs a tokenizer and none was found: give --tokenizer a tokenizer.json, its folder or org/name"))
 	}
 	if k.takes(template) && s.Dataset.ApplyTemplate && in.Template == nil {
-		faults = append(faults, errors.New("--apply-chat-template needs the model's chat template and none was found beside the tokenizer: give --tokenizer a folder or repository with tokenizer_config.json or chat_template.jinja, or leave the flag out"))
+		faults = append(faults, errors.New(templateFlag(s.Dialect)+" needs the model's chat template and none was found beside the tokenizer: give --tokenizer a folder or repository with tokenizer_config.json or chat_template.jinja, or "+withoutTemplate(s.Dialect)))
 	}
 	return append(faults, k.ready(s, in)...)
 }
 
 // Load makes the requests, drawing from rnd as the original does. CheckSpec and CheckInputs must have found nothing.
 func Load(s *bench.Spec, in *Inputs, rnd Streams) (*Set, error) {
-	k, err := find(s.Dataset.Name)
+	k, err := find(s)
 	if err != nil {
 		return nil, err
 	}

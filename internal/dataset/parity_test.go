@@ -170,7 +170,7 @@ func TestSameSeedSameWorkAsSGLang(t *testing.T) {
 		}
 		name := ref.Args[slices.Index(ref.Args, "--dataset-name")+1]
 		tok := toks[ref.Tokenizer]
-		if tok == nil || !slices.Contains(Names(), name) {
+		if tok == nil || !slices.Contains(Names(bench.DialectSGLang), name) {
 			continue
 		}
 		compared[name]++
@@ -184,7 +184,7 @@ func TestSameSeedSameWorkAsSGLang(t *testing.T) {
 	}
 }
 
-func (r *reference) compare(t *testing.T, s *bench.Spec, in Inputs) {
+func (r *reference) compare(t *testing.T, s *bench.Spec, in Inputs) Streams {
 	t.Helper()
 	what := strings.Join(r.Args, " ")
 	rnd, err := NewStreams(s.Seed)
@@ -194,11 +194,11 @@ func (r *reference) compare(t *testing.T, s *bench.Spec, in Inputs) {
 	set, err := Load(s, &in, rnd)
 	if err != nil {
 		t.Errorf("%s: %v", what, err)
-		return
+		return rnd
 	}
 	if len(set.Requests) != len(r.Rows) {
 		t.Errorf("%s: %d rows, want %d", what, len(set.Requests), len(r.Rows))
-		return
+		return rnd
 	}
 	for i, want := range r.Rows {
 		got := set.Requests[i]
@@ -214,6 +214,7 @@ func (r *reference) compare(t *testing.T, s *bench.Spec, in Inputs) {
 			t.Errorf("%s: gap %d = %v, want %v", what, i, got, want)
 		}
 	}
+	return rnd
 }
 
 func samePrompt(t *testing.T, got bench.Prompt, want json.RawMessage) bool {

@@ -43,5 +43,20 @@ func (k kind) inert(s *bench.Spec) []setting {
 	return out
 }
 
+// templateFlag is what asks for the chat template in a dialect, withoutTemplate what to do to be without.
+func templateFlag(d bench.Dialect) string {
+	if d == bench.DialectVLLM {
+		return "the data set custom"
+	}
+	return string(template)
+}
+
+func withoutTemplate(d bench.Dialect) string {
+	if d == bench.DialectVLLM {
+		return "give --skip-chat-template"
+	}
+	return "leave the flag out"
+}
+
 // nothingMissing is for data sets that need nothing beyond what CheckInputs looks for.
 func nothingMissing(*bench.Spec, *Inputs) []error { return nil }

@@ -16,6 +16,11 @@ const (
 // sharegpt: the first exchange of each conversation of a JSON array {"conversations":[{"from","value"}…]}, shuffled. The
 // output limit is the reply's length. Rows under two tokens or over the context limit are left out.
 func loadShareGPT(j *job) error {
+	return j.shareGPT(shape{keys: []string{"value"}, byRole: !j.spec.Strict})
+}
+
+// shareGPT opens the file that was named, lies in the cache or can be fetched, and takes its rows.
+func (j *job) shareGPT(s shape) error {
 	path := j.spec.Dataset.Path
 	if path == "" {
 		var ok bool
@@ -29,7 +34,6 @@ func loadShareGPT(j *job) error {
 			}
 		}
 	}
-	s := shape{keys: []string{"value"}, byRole: !j.spec.Strict}
 	f, err := openArray(path, &j.skipped, s.usable)
 	if err != nil {
 		return err

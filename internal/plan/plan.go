@@ -21,11 +21,20 @@ func Check(spec bench.Spec) []error {
 }
 
 func checkLoad(l bench.LoadSpec) []error {
-	if math.IsNaN(l.Rate) || math.IsInf(l.Rate, 0) || l.Rate < 0 {
-		return []error{fmt.Errorf("the request rate is %v: give requests per second above 0, or none for no limit", l.Rate)}
+	var faults []error
+	if !finite(l.Rate) || l.Rate < 0 {
+		faults = append(faults, fmt.Errorf("the request rate is %v: give requests per second above 0, or none for no limit", l.Rate))
 	}
-	return nil
+	if l.Arrival == bench.ArrivalGamma && !(finite(l.Burstiness) && l.Burstiness > 0) {
+		faults = append(faults, fmt.Errorf("the burstiness is %v: give a number above 0; under 1 is burstier than Poisson's process, over 1 more even", l.Burstiness))
+	}
+	if r := l.RampUp; r != nil && !(finite(r.Start) && finite(r.End) && r.Start > 0 && r.End > 0) {
+		faults = append(faults, fmt.Errorf("the rate ramps from %v to %v: both ends must be above 0 requests per second", r.Start, r.End))
+	}
+	return faults
 }
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // Build makes the plan. Its error holds every fault that was found, joined; nothing is asked of any server.
 func Build(spec bench.Spec, in Inputs) (*bench.Plan, error) {
@@ -47,20 +56,24 @@ func Build(spec bench.Spec, in Inputs) (*bench.Plan, error) {
 		}
 		p.Spec.Load.Trace, p.Spec.Load.Rate = true, 0
 	}
-	arrivalOf(p.Spec.Load)(p.Requests, p.Spec.Load, rnd)
+	arrivalOf(p.Spec.Load)(p.Requests, &p.Spec, rnd)
 	p.Seal()
 	return p, nil
 }
 
 // arrival gives requests their due times. A member of the family is one file.
-type arrival func(requests []bench.Request, load bench.LoadSpec, rnd dataset.Streams)
+type arrival func(requests []bench.Request, s *bench.Spec, rnd dataset.Streams)
 
-func arrivalOf(load bench.LoadSpec) arrival {
+func arrivalOf(l bench.LoadSpec) arrival {
 	switch {
-	case load.Trace:
+	case l.Trace:
 		return trace
-	case load.Scheduled():
-		return poisson
+	case !l.Scheduled():
+		return unlimited
+	case l.Arrival == bench.ArrivalGamma:
+		return gamma
+	case l.Arrival == bench.ArrivalConstant:
+		return constant
 	}
-	return unlimited
+	return poisson
 }

@@ -6,4 +6,4 @@ import (
 )
 
 // trace leaves the due times that the data set gave.
-func trace([]bench.Request, bench.LoadSpec, dataset.Streams) {}
+func trace([]bench.Request, *bench.Spec, dataset.Streams) {}

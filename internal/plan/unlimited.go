@@ -6,7 +6,7 @@ import (
 )
 
 // unlimited has no schedule: a request is due when it gets a slot.
-func unlimited(requests []bench.Request, _ bench.LoadSpec, _ dataset.Streams) {
+func unlimited(requests []bench.Request, _ *bench.Spec, _ dataset.Streams) {
 	for i := range requests {
 		requests[i].Due = bench.Never
 	}
