@@ -22,20 +22,26 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs the whole program as a user does; each script has a free port of its own in $PORT and $PORT2.
+// TestScripts runs the whole program as a user does.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+	p := params(t)
+	p.Dir = "testdata/script"
+	testscript.Run(t, p)
+}
+
+// params gives scripts two free ports of their own ($PORT, $PORT2), a hub cache of their own, and the commands of this package.
+func params(t *testing.T) testscript.Params {
+	return testscript.Params{
 		Setup: func(e *testscript.Env) error {
 			for _, name := range []string{"PORT", "PORT2"} {
 				e.Setenv(name, freePort(t))
 			}
-			e.Setenv("HF_HOME", e.WorkDir+"/hub") // the user's own cache decides nothing here
+			e.Setenv("HF_HOME", e.WorkDir+"/hub")
 			e.Setenv("HF_ENDPOINT", "http://127.0.0.1:9")
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"lines": lines, "serve": serve, "serve2": serve2, "exits": exits},
-	})
+	}
 }
 
 // freePort returns a port nobody listens on.
