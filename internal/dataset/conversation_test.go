@@ -35,11 +35,12 @@ func TestBrokenShareGPTRowsAreNamedAndTheRestIsSent(t *testing.T) {
 		}
 		notes := strings.Join(set.Notes, "\n")
 		for _, want := range []string{
-			`skipped 2 rows: no list of conversations (row 2 id "b1", row 4 id "b3")`,
-			`skipped 1 row: a turn is not an object (row 3 id "b2")`,
-			`skipped 2 rows: a turn has no text (row 5 id "b4", row 6 id "b5")`,
-			`skipped 1 row: not a JSON object (row 7)`,
-			`skipped 1 row: fewer than two turns (row 8 id "b6")`,
+			"skipped 7 rows: ",
+			`2 × no list of conversations (row 2 id "b1", row 4 id "b3")`,
+			`1 × a turn is not an object (row 3 id "b2")`,
+			`2 × a turn has no text (row 5 id "b4", row 6 id "b5")`,
+			"1 × not a JSON object (row 7)",
+			`1 × fewer than two turns (row 8 id "b6")`,
 		} {
 			if !strings.Contains(notes, want) {
 				t.Errorf("notes lack %q:\n%s", want, notes)
@@ -55,7 +56,7 @@ func TestBrokenCustomLinesAreNamedAndBlankOnesAreSilent(t *testing.T) {
 	if len(set.Requests) != 2 {
 		t.Errorf("%d requests, want the 2 good lines: %q", len(set.Requests), prompts(set))
 	}
-	if want := "skipped 1 row: not valid JSON (" + p + " line 4)"; len(set.Notes) != 1 || set.Notes[0] != want {
+	if want := "skipped 1 row: 1 × not valid JSON (" + p + " line 4)"; len(set.Notes) != 1 || set.Notes[0] != want {
 		t.Errorf("notes = %q, want only %q", set.Notes, want)
 	}
 }

@@ -185,7 +185,9 @@ func Load(s *bench.Spec, in *Inputs, rnd Streams) (*Set, error) {
 	if err := k.load(j); err != nil {
 		return nil, err
 	}
-	j.set.Notes = append(j.set.Notes, j.skipped.notes()...)
+	if skipped := j.skipped.note(); skipped != "" {
+		j.set.Notes = append(j.set.Notes, skipped)
+	}
 	got := len(j.set.Requests)
 	if got == 0 {
 		return nil, fmt.Errorf("%s has no usable row: %s", j.set.Source, strings.Join(append(j.set.Notes, "bring a file with at least one"), "; "))

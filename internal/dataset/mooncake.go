@@ -105,11 +105,8 @@ func (j *job) readTrace() ([]traceLine, error) {
 		return nil, err
 	}
 	f.close()
-	if bad := broken.notes(); len(bad) > 0 {
-		for i := range bad {
-			bad[i] = strings.TrimPrefix(bad[i], "skipped ")
-		}
-		return nil, fmt.Errorf("the trace cannot be replayed: %s; without these lines it would be another load: mend them, or ask for fewer --num-prompts so that they are not reached", strings.Join(bad, "; "))
+	if bad := strings.TrimPrefix(broken.note(), "skipped "); bad != "" {
+		return nil, fmt.Errorf("the trace cannot be replayed for %s; without these lines it would be another load: mend them, or ask for fewer --num-prompts so that they are not reached", bad)
 	}
 	j.set.Source = "trace " + d.Path
 	if noOutput > 0 {

@@ -3,6 +3,7 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -133,8 +134,9 @@ func (a *arrayReader) skipMark() error {
 func rowName(number int, element []byte) string {
 	name := fmt.Sprintf("row %d", number)
 	eachMember(element, func(key string, value []byte) {
-		if key == "id" && len(value) < 40 && value[0] == '"' {
-			name = fmt.Sprintf("row %d id %s", number, value)
+		var id string
+		if key == "id" && len(value) < 40 && json.Unmarshal(value, &id) == nil {
+			name = fmt.Sprintf("row %d id %q", number, id)
 		}
 	})
 	return name

@@ -32,19 +32,24 @@ func (s *skips) add(reason, place string) {
 	s.reasons = append(s.reasons, &skip{reason, 1, []string{place}})
 }
 
-// notes says it, one reason a line.
-func (s *skips) notes() []string {
-	var out []string
+// note says it in one line: how many in all, then each reason with the first places; "" where nothing was left out.
+func (s *skips) note() string {
+	total := 0
+	var parts []string
 	for _, r := range s.reasons {
+		total += r.count
 		where := strings.Join(r.places, ", ")
 		if r.count > len(r.places) {
 			where += ", …"
 		}
-		noun := "rows"
-		if r.count == 1 {
-			noun = "row"
-		}
-		out = append(out, fmt.Sprintf("skipped %d %s: %s (%s)", r.count, noun, r.reason, where))
+		parts = append(parts, fmt.Sprintf("%d × %s (%s)", r.count, r.reason, where))
 	}
-	return out
+	if total == 0 {
+		return ""
+	}
+	noun := "rows"
+	if total == 1 {
+		noun = "row"
+	}
+	return fmt.Sprintf("skipped %d %s: %s", total, noun, strings.Join(parts, "; "))
 }
