@@ -45,11 +45,8 @@ func modelVocab(t Tokenizer) int {
 }
 
 func readyRandomIDs(s *bench.Spec, in *Inputs) []error {
-	switch {
-	case in.Tokenizer == nil:
+	if in.Tokenizer == nil {
 		return []error{errors.New("random-ids draws from the tokenizer's vocabulary and no tokenizer was found: give --tokenizer a tokenizer.json, its folder or org/name, or choose --dataset-name random, which can do without")}
-	case modelVocab(in.Tokenizer) < 1:
-		return []error{errors.New("random-ids draws from the tokenizer's vocabulary and this one does not tell its size (a server's tokenize route does not): give --tokenizer a tokenizer.json, its folder or org/name, or choose --dataset-name random")}
 	}
-	return nil
+	return readyVocabulary(s.Dataset.Name, in)
 }
