@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/servemark/servemark/internal/sim/engine"
+	"github.com/servemark/servemark/internal/sim/lateness"
 )
 
 // driver runs the engine on the real clock. Arrivals are stamped under its lock, so an arrival stamped before a step's
@@ -19,7 +20,7 @@ type driver struct {
 	due     []engine.Emission // in order of At, from dueHead on
 	dueHead int
 	looping bool
-	late    lateness
+	late    lateness.Log
 	loops   sync.WaitGroup
 
 	onSubmit func(*answer) // told of every arrival, in order; for tests
@@ -103,7 +104,7 @@ func (d *driver) deliver(now time.Duration) {
 		em := d.due[d.dueHead]
 		d.due[d.dueHead] = engine.Emission{}
 		d.dueHead++
-		d.late.add(now - em.At)
+		d.late.Add(now - em.At)
 		if a := d.box[em.Seq.ID]; a != nil {
 			a.reply.post(release{answer: a, Emission: em})
 			if em.Last {

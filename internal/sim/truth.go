@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/servemark/servemark/internal/sim/engine"
+	"github.com/servemark/servemark/internal/sim/lateness"
 )
 
 // Truth is what really happened to one answer; all instants are nanoseconds of the server's monotonic clock.
@@ -49,7 +50,7 @@ type truthLog struct {
 	keep     int
 	ring     []Truth
 	next     int // place of the next truth in a full ring
-	late     lateness
+	late     lateness.Log
 	sums     sums
 	steps    []engine.Step
 	nextStep int
@@ -98,7 +99,7 @@ func (t *truthLog) close(r *reply, f *Fault, err error) {
 			x.Finish = "aborted"
 		}
 		for i := range a.flushed {
-			t.late.add(a.flushed[i] - a.planned[i])
+			t.late.Add(a.flushed[i] - a.planned[i])
 		}
 		t.sums.add(&x, err == nil)
 		t.add(x)
@@ -142,23 +143,11 @@ func (t *truthLog) genThroughput() float64 {
 	return float64(tokens) / (end - from).Seconds()
 }
 
-// LatenessReport says how late the server itself was, so that a client is not blamed for it.
-type LatenessReport struct {
-	N   uint64        `json:"n"`
-	P50 time.Duration `json:"p50_ns"`
-	P99 time.Duration `json:"p99_ns"`
-	Max time.Duration `json:"max_ns"`
-}
-
-func (l *lateness) report() LatenessReport {
-	return LatenessReport{N: l.n, P50: l.quantile(0.5), P99: l.quantile(0.99), Max: l.max}
-}
-
 // Health is the server's judgement of itself.
 type Health struct {
 	// Timer is planned instant to the scheduler's wake-up, Flush planned instant to bytes handed to the socket.
-	Timer LatenessReport `json:"timer"`
-	Flush LatenessReport `json:"flush"`
+	Timer lateness.Report `json:"timer"`
+	Flush lateness.Report `json:"flush"`
 	// MeanStep is the mean duration of a step; Overloaded is set when the p99 of Flush exceeds 2 ms or a tenth of it.
 	MeanStep   time.Duration `json:"mean_step_ns"`
 	Overloaded bool          `json:"overloaded"`
@@ -168,11 +157,11 @@ type Health struct {
 // Health reports the server's own lateness since the start or the last reset.
 func (s *Server) Health() Health {
 	s.driver.mu.Lock()
-	timer := s.driver.late.report()
+	timer := s.driver.late.Report()
 	s.driver.mu.Unlock()
 	s.truth.mu.Lock()
 	defer s.truth.mu.Unlock()
-	h := Health{Timer: timer, Flush: s.truth.late.report()}
+	h := Health{Timer: timer, Flush: s.truth.late.Report()}
 	if s.truth.stepN > 0 {
 		h.MeanStep = s.truth.stepTime / time.Duration(s.truth.stepN)
 	}
@@ -238,11 +227,11 @@ func (s *Server) showSteps(w http.ResponseWriter, q *http.Request) {
 // resetTruth forgets the kept requests, steps and lateness; the engine, its cache and /metrics go on.
 func (s *Server) resetTruth(w http.ResponseWriter, _ *http.Request) {
 	s.driver.mu.Lock()
-	s.driver.late = lateness{}
+	s.driver.late = lateness.Log{}
 	s.driver.mu.Unlock()
 	t := s.truth
 	t.mu.Lock()
-	t.ring, t.next, t.late, t.steps, t.nextStep, t.stepTime, t.stepN = nil, 0, lateness{}, nil, 0, 0, 0
+	t.ring, t.next, t.late, t.steps, t.nextStep, t.stepTime, t.stepN = nil, 0, lateness.Log{}, nil, 0, 0, 0
 	t.mu.Unlock()
 	w.WriteHeader(http.StatusOK)
 }

@@ -241,23 +241,6 @@ func TestTruthIsARing(t *testing.T) {
 	}
 }
 
-func TestLatenessQuantiles(t *testing.T) {
-	var l lateness
-	for us := 1; us <= 1000; us++ {
-		l.add(time.Duration(us) * time.Microsecond)
-	}
-	for q, want := range map[float64]time.Duration{0.5: 500 * time.Microsecond, 0.99: 990 * time.Microsecond, 1: time.Millisecond} {
-		if got := l.quantile(q); got < want || got > want*9/8+time.Microsecond {
-			t.Errorf("quantile(%v) = %v, want %v to an eighth above", q, got, want)
-		}
-	}
-	for us := range uint64(100000) {
-		if i := bucketOf(us); us > bucketTop(i) || i > 0 && us <= bucketTop(i-1) {
-			t.Fatalf("bucketOf(%d) = %d, whose range is %d..%d", us, i, bucketTop(max(i-1, 0))+1, bucketTop(i))
-		}
-	}
-}
-
 func TestLoadsGiveTheStepLine(t *testing.T) {
 	s, url := start(t, Config{Engine: &engine.Params{Schedule: engine.SGLang, Step: engine.StepModel{Base: 2, PerSeq: 0.5, PerToken: 0.001, Overlap: 1}}})
 	loadUpWhole(t, s, url)
