@@ -34,7 +34,15 @@ const (
 	APICompletions API = "completions" // POST /v1/completions
 	APIChat        API = "chat"        // POST /v1/chat/completions
 	APIGenerate    API = "generate"    // POST /generate, SGLang's own
+	APIResponses   API = "responses"   // POST /v1/responses
+	APIEmbeddings  API = "embeddings"  // POST /v1/embeddings
+	APIRerank      API = "rerank"      // POST /v1/rerank, vLLM's and Jina's
+	APITriton      API = "triton"      // POST /v2/models/ensemble/generate_stream
+	APITruss       API = "truss"       // POST /v1/models/model:predict
 )
+
+// Pooling reports whether replies carry vectors or scores and no text: they have no output tokens, and no time between them.
+func (a API) Pooling() bool { return a == APIEmbeddings || a == APIRerank }
 
 // Dialect is the command-line tool whose flags, draws, labels and keys a run keeps.
 type Dialect string

@@ -28,6 +28,8 @@ type Request struct {
 	TemplatedTokens Count `json:"templated_tokens,omitzero"`
 	// OutputTokens is the limit asked of the server.
 	OutputTokens int `json:"output_tokens"`
+	// Adapter is the LoRA adapter asked for; "" for none.
+	Adapter string `json:"adapter,omitempty"`
 	// Extra is a JSON object of this row's own body fields, or nil.
 	Extra json.RawMessage `json:"extra,omitempty"`
 }

@@ -51,6 +51,27 @@ type Usage struct {
 	Reasoning  Count `json:"reasoning,omitzero"`
 	// Cached counts prompt tokens taken from the prefix cache. Null from the server is unknown, not 0.
 	Cached Count `json:"cached,omitzero"`
+	// CachedBy tells Cached apart by where the tokens lay, where the server says.
+	CachedBy CacheLevels `json:"cached_by,omitzero"`
+	// Verifies is how often speculation was verified: each time yields at least one token.
+	Verifies Count `json:"verifies,omitzero"`
+}
+
+// CacheLevels are cached prompt tokens by storage level, as SGLang tells them.
+type CacheLevels struct {
+	Device  Count `json:"device,omitzero"`
+	Host    Count `json:"host,omitzero"`
+	Storage Count `json:"storage,omitzero"`
+	// Backend names what holds the last level ("mooncake").
+	Backend string `json:"backend,omitempty"`
+}
+
+// Sum adds the levels that are known.
+func (l CacheLevels) Sum() Count {
+	if !l.Device.Known() && !l.Host.Known() && !l.Storage.Known() {
+		return Unknown
+	}
+	return Counted(l.Device.Or(0) + l.Host.Or(0) + l.Storage.Or(0))
 }
 
 // ChunkTokens says how the tokens of single chunks are known.

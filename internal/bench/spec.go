@@ -27,9 +27,13 @@ type Spec struct {
 	KeepText    bool `json:"keep_text,omitempty"`
 	KeepPrompts bool `json:"keep_prompts,omitempty"`
 	// CacheReport shows the prefix cache's hits in a section of their own.
-	CacheReport bool   `json:"cache_report,omitempty"`
-	Seed        int64  `json:"seed"`
-	Tag         string `json:"tag,omitempty"`
+	CacheReport bool `json:"cache_report,omitempty"`
+	// LoRA spreads requests over adapters; nil asks for none.
+	LoRA *LoRA `json:"lora,omitempty"`
+	// VLLM is how DialectVLLM's results are shown and named; nil for the others.
+	VLLM *VLLMReport `json:"vllm,omitempty"`
+	Seed int64       `json:"seed"`
+	Tag  string      `json:"tag,omitempty"`
 }
 
 // Target is where and how to ask.
@@ -39,6 +43,8 @@ type Target struct {
 	// Backend is the name the user gave it ("sglang-oai-chat"), or "" where the program chose.
 	Backend string `json:"backend,omitempty"`
 	API     API    `json:"api"`
+	// Path is the route asked, where it is not the API's usual one.
+	Path string `json:"path,omitempty"`
 	// Engine limits introspection to that engine's routes; EngineUnknown asks all.
 	Engine Engine `json:"engine,omitempty"`
 	Stream bool   `json:"stream"`
@@ -47,6 +53,8 @@ type Target struct {
 	// HeaderNames are the extra headers' names; their values may be secrets and live elsewhere.
 	HeaderNames  []string      `json:"header_names,omitempty"`
 	ReadyTimeout time.Duration `json:"ready_timeout_ns"`
+	// RequestIDPrefix, where not empty, stands before each request's number in the header x-request-id.
+	RequestIDPrefix string `json:"request_id_prefix,omitempty"`
 }
 
 // Model holds the three names that must not be taken for each other. Empty means: to be found out.
@@ -140,14 +148,4 @@ type BodySpec struct {
 type SLO struct {
 	Metric string        `json:"metric"`
 	Max    time.Duration `json:"max_ns"`
-}
-
-// Goal is a figure the run must reach.
-type Goal struct {
-	// Name is how the goal is printed; Metric names a figure of the Summary ("output_throughput", "single_stream").
-	Name   string `json:"name"`
-	Metric string `json:"metric"`
-	// AtLeast is the least value that meets it, in the figure's unit.
-	AtLeast float64 `json:"at_least"`
-	Unit    string  `json:"unit"`
 }
