@@ -28,13 +28,14 @@ type bpe struct {
 	ignoreMerges   bool
 	fallback       *[256]uint32 // ids of <0x00> …; nil without byte_fallback
 	chars          []uint32     // id of each character below directChars
-	bytes          *byteBPE     // nil if some byte has no token
+	bytes          *byteBPE     // nil if some byte would be unknown
 }
 
 // byteBPE is what merging raw bytes needs.
 type byteBPE struct {
 	ids   [256]uint32
 	pairs []uint32 // rank of the pair of bytes a<<8 | b
+	holes bool     // some byte has no token, and vanishes
 }
 
 func newBPE(d *modelData) (*bpe, error) {
@@ -113,12 +114,17 @@ func (m *bpe) newByteBPE() *byteBPE {
 	}
 	b := &byteBPE{pairs: make([]uint32, 1<<16)}
 	for i := range b.ids {
-		if b.ids[i] = m.chars[byteChar(byte(i))]; b.ids[i] == noID {
-			return nil
-		}
+		b.ids[i] = m.chars[byteChar(byte(i))]
+		b.holes = b.holes || b.ids[i] == noID
+	}
+	if b.holes && (m.unk != noID || m.fallback != nil) {
+		return nil
 	}
 	for i := range b.pairs {
-		b.pairs[i] = m.pairs.rank(b.ids[i>>8], b.ids[i&0xff])
+		b.pairs[i] = noRank
+		if x, y := b.ids[i>>8], b.ids[i&0xff]; x != noID && y != noID {
+			b.pairs[i] = m.pairs.rank(x, y)
+		}
 	}
 	return b
 }
@@ -146,6 +152,9 @@ func (m *bpe) appendRaw(s *scratch, dst []uint32, word string) []uint32 {
 		}
 	}
 	b := m.bytes
+	if b.holes {
+		return m.appendHoled(s, dst, word)
+	}
 	if len(word) == 1 {
 		return append(dst, b.ids[word[0]])
 	}
@@ -160,6 +169,31 @@ func (m *bpe) appendRaw(s *scratch, dst []uint32, word string) []uint32 {
 	return append(dst, m.merge(s, ids, ranks)...)
 }
 
+// appendHoled is appendRaw where a byte of the word may have no token.
+func (m *bpe) appendHoled(s *scratch, dst []uint32, word string) []uint32 {
+	ids := s.ids[:0]
+	for i := range len(word) {
+		if id := m.bytes.ids[word[i]]; id != noID {
+			ids = append(ids, id)
+		}
+	}
+	s.ids = ids
+	return append(dst, m.mergeIDs(s, ids)...)
+}
+
+// mergeIDs merges symbols whose ranks are not known yet.
+func (m *bpe) mergeIDs(s *scratch, ids []uint32) []uint32 {
+	if len(ids) < 2 {
+		return ids
+	}
+	s.ranks = resize(s.ranks, len(ids))
+	ranks := s.ranks[:len(ids)-1]
+	for i := range ranks {
+		ranks[i] = m.pairs.rank(ids[i], ids[i+1])
+	}
+	return m.merge(s, ids, ranks)
+}
+
 // appendWord appends the ids of a word in the vocabulary's spelling.
 func (m *bpe) appendWord(s *scratch, dst []uint32, word string) ([]uint32, error) {
 	if m.ignoreMerges {
@@ -167,16 +201,7 @@ func (m *bpe) appendWord(s *scratch, dst []uint32, word string) ([]uint32, error
 			return append(dst, id), nil
 		}
 	}
-	ids := m.symbols(s, word)
-	if len(ids) > 1 {
-		s.ranks = resize(s.ranks, len(ids))
-		ranks := s.ranks[:len(ids)-1]
-		for i := range ranks {
-			ranks[i] = m.pairs.rank(ids[i], ids[i+1])
-		}
-		ids = m.merge(s, ids, ranks)
-	}
-	return append(dst, ids...), nil
+	return append(dst, m.mergeIDs(s, m.symbols(s, word))...), nil
 }
 
 // symbols spells a word in single characters. A character without a token becomes its byte tokens, else the unknown

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/servemark/servemark/tokenizer/internal/unidata"
 )
 
 // component is one normalizer, pre-tokenizer, post-processor or decoder of a tokenizer.json: its type and the
@@ -88,6 +90,12 @@ func (c *component) matcher() (matcher, error) {
 	if c.Pattern.Regex == nil {
 		return literalMatcher(c.Pattern.String), nil
 	}
+	if m, ok := simplePattern(*c.Pattern.Regex); ok {
+		return m, nil
+	}
+	if scan := knownPattern(*c.Pattern.Regex); scan != nil {
+		return scanMatcher{scan}, nil
+	}
 	m, err := newRegexMatcher(*c.Pattern.Regex)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", c.role, c.Type, err)
@@ -121,4 +129,59 @@ func (l literalMatcher) matches(s string, each func(from, to int)) error {
 		each(pos+i, pos+i+len(l))
 		pos += i + len(l)
 	}
+}
+
+// runMatcher finds runs of at least least characters of a class.
+type runMatcher struct {
+	is    func(rune) bool
+	least int
+}
+
+func (m runMatcher) matches(s string, each func(from, to int)) error {
+	from, n := 0, 0
+	for i, r := range s {
+		if m.is(r) {
+			if n == 0 {
+				from = i
+			}
+			n++
+			continue
+		}
+		if n >= m.least {
+			each(from, i)
+		}
+		n = 0
+	}
+	if n >= m.least {
+		each(from, len(s))
+	}
+	return nil
+}
+
+// simplePattern knows the few patterns of normalizers that need no regular expression engine.
+func simplePattern(regex string) (matcher, bool) {
+	space := func(r rune) bool { return r == ' ' }
+	switch regex {
+	case " {2,}":
+		return runMatcher{space, 2}, true
+	case " +":
+		return runMatcher{space, 1}, true
+	case `\s+`:
+		return runMatcher{isRegexSpace, 1}, true
+	}
+	return nil, false
+}
+
+func isRegexSpace(r rune) bool { return unidata.Regex(r)&unidata.RegexSpace != 0 }
+
+// scanMatcher is the matcher of a pattern with a scanner that covers every text.
+type scanMatcher struct{ scanner }
+
+func (m scanMatcher) matches(s string, each func(from, to int)) error {
+	for pos := 0; pos < len(s); {
+		end := m.next(s, pos)
+		each(pos, end)
+		pos = end
+	}
+	return nil
 }

@@ -17,6 +17,9 @@ func FromJSON(data []byte) (*Tokenizer, error) {
 }
 
 func fromJSON(data []byte) (*Tokenizer, error) {
+	if len(data) > 1<<31 {
+		return nil, fmt.Errorf("the file has %d bytes; more than 2 GiB is no tokenizer", len(data))
+	}
 	if !utf8.Valid(data) {
 		return nil, fmt.Errorf("the file is not UTF-8 text")
 	}

@@ -10,9 +10,10 @@ import (
 // jsonScan reads a JSON text value by value without building a tree: a tokenizer file is one small description and
 // two very long lists, and the lists are stored while they are read.
 type jsonScan struct {
-	data []byte
-	pos  int
-	buf  []byte // holds the last string that had escapes
+	data  []byte
+	pos   int
+	buf   []byte // holds the last string that had escapes
+	plain bool   // the last string had none and lies in data
 }
 
 const maxJSONDepth = 64
@@ -74,17 +75,21 @@ func (s *jsonScan) str() ([]byte, error) {
 		return nil, err
 	}
 	start := s.pos
-	for i := start; i < len(s.data); i++ {
-		switch c := s.data[i]; {
-		case c == '"':
-			s.pos = i + 1
-			return s.data[start:i], nil
-		case c == '\\':
-			return s.strEscaped(start, i)
-		case c < 0x20:
-			s.pos = i
-			return nil, s.fail("control character in a string")
+	for i, c := range s.data[start:] {
+		if c > '\\' || c != '"' && c != '\\' && c >= 0x20 {
+			continue
 		}
+		s.pos = start + i
+		switch c {
+		case '"':
+			s.pos++
+			s.plain = true
+			return s.data[start : start+i], nil
+		case '\\':
+			s.plain = false
+			return s.strEscaped(start, start+i)
+		}
+		return nil, s.fail("control character in a string")
 	}
 	s.pos = len(s.data)
 	return nil, s.fail("the JSON ends inside a string")

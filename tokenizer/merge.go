@@ -21,9 +21,11 @@ func (m *merges) merge(s *scratch, ids, ranks []uint32) []uint32 {
 	if len(ids) >= heapFrom {
 		return m.mergeHeap(s, ids, ranks)
 	}
-	for len(ranks) > 0 {
+	n := len(ranks)
+	ids, ranks = ids[:n+1], ranks[:n]
+	for n > 0 {
 		best, at := ranks[0], 0
-		for i := 1; i < len(ranks); i++ {
+		for i := 1; i < n; i++ {
 			if ranks[i] < best {
 				best, at = ranks[i], i
 			}
@@ -31,19 +33,22 @@ func (m *merges) merge(s *scratch, ids, ranks []uint32) []uint32 {
 		if best == noRank {
 			break
 		}
+		n--
 		ids[at] = m.result[best]
-		copy(ids[at+1:], ids[at+2:])
-		ids = ids[:len(ids)-1]
-		copy(ranks[at:], ranks[at+1:])
-		ranks = ranks[:len(ranks)-1]
-		if at < len(ranks) {
+		for i := at + 1; i <= n; i++ { // too short for copy to pay
+			ids[i] = ids[i+1]
+		}
+		for i := at; i < n; i++ {
+			ranks[i] = ranks[i+1]
+		}
+		if at < n {
 			ranks[at] = m.pairs.rank(ids[at], ids[at+1])
 		}
 		if at > 0 {
 			ranks[at-1] = m.pairs.rank(ids[at-1], ids[at])
 		}
 	}
-	return ids
+	return ids[:n+1]
 }
 
 // mergeHeap does the same for long words in n log n: a heap of (rank, place) over a linked list. An entry is stale

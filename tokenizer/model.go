@@ -58,7 +58,7 @@ type modelData struct {
 func readModel(s *jsonScan) (*modelData, error) {
 	d := &modelData{}
 	small := map[string]json.RawMessage{}
-	mergesAt := -1
+	mergesAt, prefixLen := -1, 0
 	err := s.object(func(key string) error {
 		var err error
 		switch key {
@@ -72,10 +72,15 @@ func readModel(s *jsonScan) (*modelData, error) {
 		case "merges":
 			s.space()
 			mergesAt = s.pos
-			return s.skip(0)
+			d.hasMrg = true
+			if d.vocab == nil {
+				return s.skip(0)
+			}
+			prefixLen = prefixLength(small)
+			d.merges, err = readMerges(s, d.vocab, prefixLen)
+			return err
 		}
-		v, err := s.raw()
-		small[key] = v
+		small[key], err = s.raw()
 		return err
 	})
 	if err != nil {
@@ -91,14 +96,22 @@ func readModel(s *jsonScan) (*modelData, error) {
 	if d.vocab == nil {
 		return nil, fmt.Errorf("the model has no vocabulary")
 	}
-	if mergesAt >= 0 {
+	if d.hasMrg && (d.merges == nil || prefixLen != len(d.spec.prefix())) { // they stood before what they need
 		at := &jsonScan{data: s.data, pos: mergesAt}
-		d.hasMrg = true
 		if d.merges, err = readMerges(at, d.vocab, len(d.spec.prefix())); err != nil {
 			return nil, err
 		}
 	}
 	return d, nil
+}
+
+// prefixLength is the length of the continuing prefix among the settings read so far.
+func prefixLength(small map[string]json.RawMessage) int {
+	var prefix *string
+	if json.Unmarshal(small["continuing_subword_prefix"], &prefix) != nil {
+		return 0 // not read yet, or wrong, which is said later
+	}
+	return len(orEmpty(prefix))
 }
 
 // readVocab reads {"token": id, …}.

@@ -232,11 +232,12 @@ func newNormReplace(c *component) (normalizer, error) {
 }
 
 func (n normReplace) normalize(t normText) normText {
-	if n.literal != "" && t.zero == 0 {
+	if n.literal != "" && (t.zero == 0 || utf8.RuneCountInString(n.literal) == 1) {
 		if !strings.Contains(t.s, n.literal) {
 			return t
 		}
-		return normText{s: strings.ReplaceAll(t.s, n.literal, n.content)}
+		zero := len(strings.ReplaceAll(t.s[:t.zero], n.literal, n.content))
+		return normText{s: strings.ReplaceAll(t.s, n.literal, n.content), zero: zero}
 	}
 	s, zero, err := replaceAll(n.find, t, n.content)
 	if err != nil {

@@ -55,17 +55,12 @@ func scannerOf(p preTokenizer) (scanner, bool) {
 	switch x := p.(type) {
 	case digitCut:
 		return x, true
+	case scanCut:
+		return x.scanner, true
 	case preSplit:
 		// Patterns that cover the text leave nothing between matches, so these mean the same.
-		if x.b == isolated && !x.invert || x.b == removed && x.invert {
-			if s := knownPattern(x.regex); s != nil {
-				return s, true
-			}
-		}
-		if x.b == isolated {
-			if s := knownPart(x.regex); s != nil {
-				return s, true
-			}
+		if scan, ok := x.find.(scanMatcher); ok && (x.b == isolated && !x.invert || x.b == removed && x.invert) {
+			return scan.scanner, true
 		}
 	}
 	return nil, false

@@ -12,7 +12,8 @@ import (
 // precompiled applies the character map of a SentencePiece model: a double array from texts to replacements.
 type precompiled struct {
 	trie []uint32
-	text string // replacements, each ended by a zero byte
+	text string              // replacements, each ended by a zero byte
+	same [utf8.RuneSelf]bool // ASCII characters that the map leaves alone
 }
 
 func newPrecompiled(c *component) (normalizer, error) {
@@ -45,6 +46,10 @@ func readCharsmap(raw []byte) (*precompiled, error) {
 		return nil, fmt.Errorf("the replacements of the character map are not UTF-8")
 	}
 	p.text = string(text)
+	for c := range p.same {
+		_, mapped := p.shortest(string(rune(c)))
+		p.same[c] = !mapped
+	}
 	return p, nil
 }
 
@@ -97,6 +102,14 @@ func (p *precompiled) normalize(t normText) normText {
 	changed := false
 	zero := 0
 	for pos := 0; pos < len(t.s); {
+		if end := p.plain(t.s, pos); end > pos {
+			out = append(out, t.s[pos:end]...)
+			if pos < t.zero {
+				zero = len(out) - (end - min(end, t.zero))
+			}
+			pos = end
+			continue
+		}
 		end := unidata.NextGrapheme(t.s, pos)
 		g := t.s[pos:end]
 		if r, ok := p.short(g); ok {
@@ -125,6 +138,14 @@ func (p *precompiled) normalize(t normText) normText {
 	// A first character that goes leaves its place to the next, as in the reference library.
 	s := stringOf(out)
 	return normText{s: s, zero: max(zero, firstZero(t, s))}
+}
+
+// plain returns the end of the run from pos of ASCII characters that stay as they are and are clusters by themselves.
+func (p *precompiled) plain(s string, pos int) int {
+	for pos < len(s) && s[pos] < utf8.RuneSelf && p.same[s[pos]] && s[pos] != '\r' && (pos+1 == len(s) || s[pos+1] < utf8.RuneSelf) {
+		pos++
+	}
+	return pos
 }
 
 func (p *precompiled) short(g string) (string, bool) {

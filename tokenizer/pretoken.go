@@ -200,19 +200,31 @@ type preSplit struct {
 }
 
 func newPreSplit(c *component) (preTokenizer, error) {
-	m, err := c.matcher()
-	if err != nil {
-		return nil, err
-	}
 	b, err := behaviorNamed(c)
 	if err != nil {
 		return nil, err
 	}
-	s := preSplit{find: m, b: b, invert: c.Invert}
-	if c.Pattern.Regex != nil {
+	s := preSplit{b: b, invert: c.Invert}
+	if c.Pattern != nil && c.Pattern.Regex != nil {
 		s.regex = *c.Pattern.Regex
+		if scan := knownPart(s.regex); scan != nil && b == isolated {
+			return scanCut{scan}, nil
+		}
 	}
-	return s, nil
+	s.find, err = c.matcher()
+	return s, err
+}
+
+// scanCut cuts where a scanner says.
+type scanCut struct{ scanner }
+
+func (x scanCut) split(dst []piece, p piece) ([]piece, error) {
+	for pos := 0; pos < len(p.s); {
+		end := x.next(p.s, pos)
+		dst = append(dst, p.part(pos, end))
+		pos = end
+	}
+	return dst, nil
 }
 
 func (x preSplit) split(dst []piece, p piece) ([]piece, error) {

@@ -7,9 +7,25 @@ import "unicode/utf8"
 // makes models without a pre-tokenizer fast: most of their texts can be cut before each space.
 type safeSplit struct {
 	inside []uint64 // bit set over hashed pairs; a false hit only means a longer part
+	near   [safeNear * safeNear]bool
 }
 
-const safeBits = 20
+const (
+	safeBits = 20
+	safeNear = utf8.RuneSelf + 1 // ASCII and the mark for a space have a table of their own
+	spaceRun = '▁'
+)
+
+// nearRune is the place of r in the small table, or -1.
+func nearRune(r rune) int {
+	if r < utf8.RuneSelf {
+		return int(r)
+	}
+	if r == spaceRun {
+		return utf8.RuneSelf
+	}
+	return -1
+}
 
 // newSafeSplit returns nil where cutting could change ids: with affixes, which depend on the place in the word, with
 // whole-word tokens that merges do not make, and where characters can be unknown, because those may vanish and so
@@ -53,9 +69,6 @@ func (m *bpe) mergesBytes() bool {
 }
 
 func (s *safeSplit) addToken(t []byte) {
-	if len(t) < 2 {
-		return
-	}
 	last := rune(-1)
 	for i := 0; i < len(t); {
 		r, size := rune(t[i]), 1
@@ -63,12 +76,20 @@ func (s *safeSplit) addToken(t []byte) {
 			r, size = utf8.DecodeRune(t[i:])
 		}
 		if last >= 0 {
-			h := pairBit(last, r)
-			s.inside[h/64] |= 1 << (h % 64)
+			s.join(last, r)
 		}
 		last = r
 		i += size
 	}
+}
+
+func (s *safeSplit) join(a, b rune) {
+	if x, y := nearRune(a), nearRune(b); x >= 0 && y >= 0 {
+		s.near[x*safeNear+y] = true
+		return
+	}
+	h := pairBit(a, b)
+	s.inside[h/64] |= 1 << (h % 64)
 }
 
 func pairBit(a, b rune) uint64 {
@@ -77,18 +98,23 @@ func pairBit(a, b rune) uint64 {
 
 // next returns the end of the part that begins at pos.
 func (s *safeSplit) next(t string, pos int) int {
-	last := rune(-1)
+	last, near := rune(-1), -1
 	for i := pos; i < len(t); {
 		r, size := rune(t[i]), 1
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRuneInString(t[i:])
 		}
+		now := nearRune(r)
 		if last >= 0 {
-			if h := pairBit(last, r); s.inside[h/64]&(1<<(h%64)) == 0 {
+			if near >= 0 && now >= 0 {
+				if !s.near[near*safeNear+now] {
+					return i
+				}
+			} else if h := pairBit(last, r); s.inside[h/64]&(1<<(h%64)) == 0 {
 				return i
 			}
 		}
-		last = r
+		last, near = r, now
 		i += size
 	}
 	return len(t)

@@ -78,9 +78,14 @@ func newTokenizer(p parts) (*Tokenizer, error) {
 	}
 	t.plan()
 	t.steady = steady(t.dec, t)
-	t.free.New = func() any { return &encoder{t: t, cache: newWordCache()} }
+	t.forget()
 	t.print = sync.OnceValue(t.fingerprint)
 	return t, nil
+}
+
+// forget drops the encoders and with them the words they remember.
+func (t *Tokenizer) forget() {
+	t.free = sync.Pool{New: func() any { return &encoder{t: t, cache: newWordCache()} }}
 }
 
 // Encode returns the ids of text. special adds what the model's post-processor adds (BOS, EOS and the like); special
