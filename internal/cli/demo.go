@@ -76,8 +76,8 @@ func demoJob(base string, a *arguments) job {
 			Body:    bench.BodySpec{TopP: 1, IgnoreEOS: true, LogprobStart: -1},
 			Warmup:  1, Seed: 42, MaxErrorRate: 0.01,
 			Goals: []bench.Goal{
-				{Name: "output tokens in all", Metric: "output_throughput", AtLeast: 1000, Unit: "tok/s"},
-				{Name: "single stream", Metric: "single_stream", AtLeast: 100, Unit: "tok/s"},
+				{Name: "output tokens in all", Metric: "output_throughput", Op: bench.AtLeast, Bound: 1000, Unit: "tok/s"},
+				{Name: "single stream", Metric: "single_stream", Op: bench.AtLeast, Bound: 100, Unit: "tok/s"},
 			},
 		},
 		journal: a.text("journal"), progress: !a.on("no-progress"), smokeTest: true, native: true, forgiving: true,
@@ -88,7 +88,7 @@ func demoJob(base string, a *arguments) job {
 func (s *session) singleStream(ctx context.Context) error {
 	spec := *s.spec
 	spec.Load.Rate, spec.Load.Concurrency, spec.Dataset.Rows, spec.Seed = 0, 1, demoAlone, s.spec.Seed+1
-	p, err := plan.Build(spec, s.inputs())
+	p, err := plan.Build(spec, s.inputs(ctx))
 	if err != nil {
 		return refused(err)
 	}

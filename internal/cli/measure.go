@@ -12,21 +12,36 @@ import (
 
 	"github.com/servemark/servemark/internal/bench"
 	"github.com/servemark/servemark/internal/dataset"
+	"github.com/servemark/servemark/internal/hub"
 	"github.com/servemark/servemark/internal/journal"
 	"github.com/servemark/servemark/internal/report"
 	"github.com/servemark/servemark/internal/stats"
 )
 
 // inputs is what the data sets may draw on.
-func (s *session) inputs() dataset.Inputs {
+func (s *session) inputs(ctx context.Context) dataset.Inputs {
 	in := dataset.Inputs{Calibration: s.calibration}
 	if s.tokenizer.Text != nil {
 		in.Tokenizer = s.tokenizer.Text
 	}
 	if s.hub != nil {
 		in.Cache = s.hub
+		in.Fetch = func(repo hub.Repo, file string) (string, error) { return s.fetch(ctx, repo, file) }
+	}
+	if s.template != nil {
+		in.Template, in.BOS = s.template.Render, s.template.BOS()
 	}
 	return in
+}
+
+// fetch brings a published data set's file into the hub cache, after saying what comes from where.
+func (s *session) fetch(ctx context.Context, repo hub.Repo, file string) (string, error) {
+	size := "of unknown size"
+	if info, err := s.hub.Head(ctx, repo, file); err == nil && info.Size > 0 {
+		size = fmt.Sprintf("%.0f MB", float64(info.Size)/1e6)
+	}
+	s.say("data set: fetching %s of %s (%s) from %s into the hub cache", file, repo, size, s.hub.Host())
+	return s.hub.Fetch(ctx, repo, file, nil)
 }
 
 // measure sends the load and reports it, and returns the exit code.

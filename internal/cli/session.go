@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -19,6 +20,7 @@ import (
 	"github.com/servemark/servemark/internal/load"
 	"github.com/servemark/servemark/internal/plan"
 	"github.com/servemark/servemark/internal/report"
+	"github.com/servemark/servemark/tokenizer"
 )
 
 // session is one benchmark on its way: what the job asked, and what has been found so far.
@@ -32,6 +34,7 @@ type session struct {
 	hub       *hub.Client
 	server    bench.Server
 	tokenizer doctor.Tokenizer
+	template  *doctor.Template // nil where there is none
 	protocol  *endpoint.Endpoint
 	engine    *load.Engine
 	ahead     *load.Engine // for smoke test, warm-up, calibration
@@ -131,21 +134,21 @@ func (s *session) lookHere(ctx context.Context) error {
 	if source := s.spec.Model.Tokenizer; source != "" {
 		t, err := s.finder(nil).Named(ctx, source)
 		errs = append(errs, err)
-		s.tokenizer = t
+		s.use(t)
 	}
-	in := s.inputs()
-	for _, err := range dataset.CheckInputs(s.spec, &in) {
-		if s.tokenizer.Text == nil && mayYetAppear(err) {
-			continue // a tokenizer may still be found; makePlan checks again
-		}
-		errs = append(errs, err)
+	in := s.inputs(ctx)
+	if s.spec.Model.Tokenizer == "" {
+		assumeTokenizer(&in) // the server may yet name one; makePlan checks again
 	}
-	return refused(errs...)
+	return refused(append(errs, dataset.CheckInputs(s.spec, &in)...)...)
 }
 
-// mayYetAppear reports whether a fault is the want of a tokenizer or template, which the server may yet name.
-func mayYetAppear(err error) bool {
-	return strings.Contains(err.Error(), "tokenizer")
+// assumeTokenizer lets a check of files pass that would find fault with a tokenizer or template still to come.
+func assumeTokenizer(in *dataset.Inputs) {
+	if t, err := tokenizer.Builtin(tokenizer.BuiltinName); err == nil {
+		in.Tokenizer = t
+	}
+	in.Template = func(json.RawMessage, bool) (string, error) { return "", nil }
 }
 
 // connections is the most that can be open at once.
@@ -220,15 +223,9 @@ func (s *session) findTokenizer(ctx context.Context) error {
 	if s.tokenizer.Text == nil {
 		var server func(context.Context) (doctor.Text, error)
 		if s.spec.Warmup > 0 {
-			server = func(ctx context.Context) (doctor.Text, error) {
-				t, err := endpoint.NewTokenizer(ctx, s.client, s.spec.Target.BaseURL, endpoint.TokenizerOptions{Auth: s.job.auth, Served: s.spec.Model.Served, Engine: s.server.Engine})
-				if err != nil {
-					return nil, err // not t: a nil *Tokenizer in an interface is not nil
-				}
-				return t, nil
-			}
+			server = s.serverTokenizer
 		}
-		s.tokenizer = s.finder(server).Find(ctx, s.spec.Model, s.spec.Model.Served, &s.server)
+		s.use(s.finder(server).Find(ctx, s.spec.Model, s.spec.Model.Served, &s.server))
 	}
 	for _, n := range s.tokenizer.Notes {
 		s.say("tokenizer: %s", safe(n))
@@ -239,7 +236,52 @@ func (s *session) findTokenizer(ctx context.Context) error {
 	}
 	s.say("tokenizer: %s (%s)", safe(string(s.tokenizer.Source)), s.tokenizer.From)
 	s.spec.Model.Tokenizer = s.tokenizer.Source
+	s.probe(ctx)
 	return nil
+}
+
+// serverTokenizer reaches the server's own tokenize route.
+func (s *session) serverTokenizer(ctx context.Context) (doctor.Text, error) {
+	t, err := endpoint.NewTokenizer(ctx, s.client, s.spec.Target.BaseURL,
+		endpoint.TokenizerOptions{Auth: s.job.auth, Served: s.spec.Model.Served, Engine: s.server.Engine, Version: version()})
+	if err != nil {
+		return nil, err // not t: a nil *Tokenizer in an interface is not nil
+	}
+	return t, nil
+}
+
+// probe checks the tokenizer against the server's own, where both are there and something may be posted.
+func (s *session) probe(ctx context.Context) {
+	if s.tokenizer.Local == nil || !s.server.Tokenize || s.spec.Warmup == 0 {
+		return
+	}
+	theirs, err := s.serverTokenizer(ctx)
+	if err != nil {
+		s.say("tokenizer: not compared with the server's: %s", safe(err.Error()))
+		return
+	}
+	diff, err := doctor.CompareWithServer(s.tokenizer.Local, theirs)
+	switch {
+	case err != nil:
+		s.say("tokenizer: not compared with the server's: %s", safe(err.Error()))
+	case diff != "":
+		s.say("tokenizer: DIFFERS from the server's: %s; counts by it are not the model's", safe(diff))
+	default:
+		s.say("tokenizer: gives the same ids as the server's on three probes")
+	}
+}
+
+// use takes a tokenizer and the chat template beside it.
+func (s *session) use(t doctor.Tokenizer) {
+	s.tokenizer = t
+	if t.Text == nil {
+		return
+	}
+	template, err := doctor.ChatTemplate(&t)
+	if err != nil {
+		s.tokenizer.Notes = append(s.tokenizer.Notes, err.Error())
+	}
+	s.template = template
 }
 
 // prepare makes the protocol and the engines: one for the load, one for what comes before it, which keeps texts to show.
@@ -273,11 +315,11 @@ func (s *session) newEngine(keepText bool, live *load.Live) (*load.Engine, *endp
 }
 
 // makePlan joins data set and arrivals.
-func (s *session) makePlan(context.Context) error {
+func (s *session) makePlan(ctx context.Context) error {
 	if s.spec.Load.Duration > 0 {
 		s.spec.Dataset.Rows = rowsFor(s.spec, s.smoke)
 	}
-	in := s.inputs()
+	in := s.inputs(ctx)
 	if errs := dataset.CheckInputs(s.spec, &in); len(errs) > 0 {
 		return refused(errs...)
 	}

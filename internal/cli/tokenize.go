@@ -1,0 +1,231 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/servemark/servemark/internal/bench"
+	"github.com/servemark/servemark/internal/doctor"
+	"github.com/servemark/servemark/internal/hub"
+	"github.com/servemark/servemark/tokenizer"
+)
+
+var tokenizeTable = []flagDef{
+	{name: "help", arity: arityHelp, help: "this text"},
+	{name: "tokenizer", help: "file, folder or org/name (required)"},
+	{name: "compare", help: "a second tokenizer, to show where the two part"},
+	{name: "decode", arity: aritySwitch, help: "read token ids and print their text"},
+	{name: "no-special", arity: aritySwitch, help: "without the tokens put around a text"},
+	{name: "jsonl", arity: aritySwitch, help: `read one JSON string a line and answer {"ids":[…]} a line`},
+	{name: "count", arity: aritySwitch, help: "print the number of tokens only"},
+}
+
+// tokenizeCommand shows what a tokenizer makes of a text.
+func tokenizeCommand() command {
+	return command{
+		name: "tokenize", operands: "--tokenizer T [FILE]", short: "Text to token ids and back, with any tokenizer source",
+		long:  "Reads FILE, or the standard input. Prints id and piece of each token, then the count and whether decoding gives the text back.",
+		table: tokenizeTable,
+		act:   func(ctx context.Context, c *console, a *arguments) int { return c.tokenize(ctx, a) },
+	}
+}
+
+func (c *console) tokenize(ctx context.Context, a *arguments) int {
+	if a.text("tokenizer") == "" {
+		a.wrong("tokenizer", "is required", "give a tokenizer.json, its folder or org/name")
+	}
+	if len(a.rest) > 1 {
+		a.faults = append(a.faults, fault{what: fmt.Sprintf("takes one file, got %d", len(a.rest))})
+	}
+	modes := 0
+	for _, m := range []string{"compare", "decode", "jsonl", "count"} {
+		if a.typed(m) {
+			modes++
+		}
+	}
+	if modes > 1 {
+		a.faults = append(a.faults, fault{what: "--compare, --decode, --jsonl and --count exclude each other", cure: "choose one"})
+	}
+	if a.on("decode") && a.on("no-special") {
+		a.wrong("no-special", "has no effect with --decode", "leave it out")
+	}
+	if len(a.faults) > 0 {
+		return c.refuse("tokenize", exitUsage, faultLines(a.faults))
+	}
+	err := c.tokenizeWith(ctx, a)
+	if err != nil {
+		return c.refuse("tokenize", exitRefused, strings.Split(err.Error(), "\n"))
+	}
+	return exitOK
+}
+
+func (c *console) tokenizeWith(ctx context.Context, a *arguments) error {
+	var open []*tokenizer.Tokenizer
+	var errs []error
+	for _, name := range []string{"tokenizer", "compare"} {
+		if source := a.text(name); source != "" {
+			t, err := c.openTokenizer(ctx, bench.TokenizerSource(source))
+			open, errs = append(open, t), append(errs, err)
+		}
+	}
+	in := io.Reader(os.Stdin)
+	if len(a.rest) == 1 {
+		f, err := os.Open(a.rest[0])
+		if err == nil {
+			defer f.Close()
+		}
+		in, errs = f, append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	out := bufio.NewWriter(c.out)
+	defer out.Flush()
+	special := !a.on("no-special")
+	if a.on("jsonl") {
+		return tokenizeLines(out, open[0], in, special)
+	}
+	raw, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
+	switch {
+	case a.on("decode"):
+		return decodeIDs(out, open[0], string(raw))
+	case a.on("count"):
+		n, err := open[0].Count(string(raw), special)
+		fmt.Fprintln(out, n)
+		return err
+	case len(open) == 2:
+		return compareTokens(out, open, string(raw), special)
+	}
+	return showTokens(out, open[0], string(raw), special)
+}
+
+// openTokenizer opens a named source, fetching a repository's files after saying so.
+func (c *console) openTokenizer(ctx context.Context, source bench.TokenizerSource) (*tokenizer.Tokenizer, error) {
+	opts := hub.FromEnv(c.getenv)
+	opts.UserAgent = "servemark/" + version()
+	client, err := hub.New(opts)
+	if err != nil {
+		client = nil // no cache folder: paths still work
+	}
+	f := &doctor.Finder{Hub: client, Say: func(line string) { c.warn("%s", safe(line)) }}
+	t, err := f.Named(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	return t.Local, nil
+}
+
+// tokenizeLines answers one line for each line: the form for programs.
+func tokenizeLines(out io.Writer, t *tokenizer.Tokenizer, in io.Reader, special bool) error {
+	lines := bufio.NewReaderSize(in, 1<<20)
+	enc := json.NewEncoder(out)
+	for n := 1; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if len(strings.TrimSpace(string(line))) > 0 {
+			var text string
+			if jsonErr := json.Unmarshal(line, &text); jsonErr != nil {
+				return fmt.Errorf("line %d is not a JSON string: %v", n, jsonErr)
+			}
+			ids, encErr := t.Encode(text, special)
+			if encErr != nil {
+				return fmt.Errorf("line %d: %w", n, encErr)
+			}
+			if ids == nil {
+				ids = []uint32{}
+			}
+			if encErr := enc.Encode(map[string][]uint32{"ids": ids}); encErr != nil {
+				return encErr
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func decodeIDs(out io.Writer, t *tokenizer.Tokenizer, raw string) error {
+	var ids []uint32
+	for _, word := range strings.FieldsFunc(raw, func(r rune) bool { return strings.ContainsRune(" \t\r\n,[]", r) }) {
+		n, err := pyInt(word)
+		if err != nil || n < 0 || n > 1<<31 {
+			return fmt.Errorf("%q is not a token id: ids are whole numbers from 0, parted by blanks or commas", word)
+		}
+		ids = append(ids, uint32(n))
+	}
+	text, err := t.Decode(ids, false)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, text)
+	return err
+}
+
+func showTokens(out io.Writer, t *tokenizer.Tokenizer, text string, special bool) error {
+	start := time.Now()
+	ids, err := t.Encode(text, special)
+	if err != nil {
+		return err
+	}
+	spent := time.Since(start)
+	for _, id := range ids {
+		piece, _ := t.Token(id)
+		mark := ""
+		if t.IsSpecial(id) {
+			mark = "  special"
+		}
+		fmt.Fprintf(out, "%8d  %s%s\n", id, safe(piece), mark)
+	}
+	back, err := t.Decode(ids, true)
+	if err != nil {
+		return err
+	}
+	same := "gives the text back"
+	if back != text {
+		same = "does not give the text back"
+	}
+	fmt.Fprintf(out, "%d tokens, %d bytes, %d runes; decoding %s; %s\n", len(ids), len(text), len([]rune(text)), same, spent.Round(time.Microsecond))
+	return nil
+}
+
+// compareTokens shows the counts of two tokenizers and the first place where they part.
+func compareTokens(out io.Writer, two []*tokenizer.Tokenizer, text string, special bool) error {
+	var ids [2][]uint32
+	for i, t := range two {
+		var err error
+		if ids[i], err = t.Encode(text, special); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(out, "%d and %d tokens\n", len(ids[0]), len(ids[1]))
+	at := 0
+	for at < min(len(ids[0]), len(ids[1])) && ids[0][at] == ids[1][at] {
+		at++
+	}
+	if at == len(ids[0]) && at == len(ids[1]) {
+		fmt.Fprintln(out, "the same ids")
+		return nil
+	}
+	fmt.Fprintf(out, "they part at token %d:\n", at)
+	for i, t := range two {
+		fmt.Fprintf(out, "  %s:", []string{"first", "second"}[i])
+		for _, id := range ids[i][min(at, len(ids[i])):min(at+8, len(ids[i]))] {
+			piece, _ := t.Token(id)
+			fmt.Fprintf(out, " %d %q", id, piece)
+		}
+		fmt.Fprintln(out)
+	}
+	return nil
+}
