@@ -29,6 +29,9 @@ type Quantile struct {
 // Distribution describes a sample. N = 0 means not measured: nothing else in it has a meaning then, and JSON has null.
 type Distribution struct {
 	N int `json:"n"`
+	// Effective is how many independent values the sample is worth, since requests of one run hang together; 0 where the
+	// sample has no order or is too small to tell. Intervals rest on it.
+	Effective float64 `json:"effective_n,omitempty"`
 	// Pooled is true where one request gives many values (gaps, token times): they hang together, so quantiles have no interval.
 	Pooled bool `json:"pooled,omitempty"`
 	// Mean, Std (population), Min and Max are in the unit of the figure: seconds for times.
@@ -98,13 +101,6 @@ type Goodput struct {
 	ByMetric   map[string]Measure `json:"by_metric"`
 }
 
-// GoalResult is a goal with what was reached.
-type GoalResult struct {
-	Goal  Goal    `json:"goal"`
-	Value Measure `json:"value"`
-	Met   bool    `json:"met"`
-}
-
 // Summary is what follows from a Plan and its Records, in any order.
 type Summary struct {
 	Planned int `json:"planned"`
@@ -155,26 +151,28 @@ type Summary struct {
 	// PerUser is each request's output tokens ÷ its E2E, in tokens per second.
 	PerUser Distribution `json:"per_user"`
 
-	TTFT           Distribution   `json:"ttft"`
-	FirstAnswer    Distribution   `json:"first_answer"`
-	E2E            Distribution   `json:"e2e"`
-	TPOT           Distribution   `json:"tpot"`
-	ITL            Distribution   `json:"itl"`
-	ChunkGap       Distribution   `json:"chunk_gap"`
-	Connect        Distribution   `json:"connect"`
-	TTFTFromDue    Distribution   `json:"ttft_from_due"`
-	AnswerFromDue  Distribution   `json:"first_answer_from_due"`
-	E2EFromDue     Distribution   `json:"e2e_from_due"`
-	ClientQueue    Distribution   `json:"client_queue"` // waiting for the user's own cap
-	Lateness       Distribution   `json:"lateness"`     // between "may go" and sent, connecting left out: ours
-	Scheduled      bool           `json:"scheduled"`
-	AskedRate      Measure        `json:"asked_rate"`    // of the drawn schedule, over the requests sent
-	AchievedRate   Measure        `json:"achieved_rate"` // the same requests as they were sent
-	Failures       []FailureGroup `json:"failures,omitempty"`
-	Goodput        *Goodput       `json:"goodput,omitempty"`
-	Goals          []GoalResult   `json:"goals,omitempty"`
-	Verdict        Verdict        `json:"verdict"`
-	MalformedCount int            `json:"malformed_events"`
+	TTFT          Distribution   `json:"ttft"`
+	FirstAnswer   Distribution   `json:"first_answer"`
+	E2E           Distribution   `json:"e2e"`
+	TPOT          Distribution   `json:"tpot"`
+	ITL           Distribution   `json:"itl"`
+	ChunkGap      Distribution   `json:"chunk_gap"`
+	Connect       Distribution   `json:"connect"`
+	TTFTFromDue   Distribution   `json:"ttft_from_due"`
+	AnswerFromDue Distribution   `json:"first_answer_from_due"`
+	E2EFromDue    Distribution   `json:"e2e_from_due"`
+	ClientQueue   Distribution   `json:"client_queue"` // waiting for the user's own cap
+	Lateness      Distribution   `json:"lateness"`     // between "may go" and sent, connecting left out: ours
+	Scheduled     bool           `json:"scheduled"`
+	AskedRate     Measure        `json:"asked_rate"`    // of the drawn schedule, over the requests sent
+	AchievedRate  Measure        `json:"achieved_rate"` // the same requests as they were sent
+	Failures      []FailureGroup `json:"failures,omitempty"`
+	Goodput       *Goodput       `json:"goodput,omitempty"`
+	// SteadyState is the run without its ramp-up and drain, where they could be told from the rest.
+	SteadyState    *SteadyState `json:"steady_state,omitempty"`
+	Goals          []GoalResult `json:"goals,omitempty"`
+	Verdict        Verdict      `json:"verdict"`
+	MalformedCount int          `json:"malformed_events"`
 	// Notes are facts a reader must know that do not touch the verdict.
 	Notes []string `json:"notes,omitempty"`
 }

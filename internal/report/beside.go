@@ -23,6 +23,7 @@ func (t *table) beside(r *Run) {
 	if s.Scheduled {
 		t.fromDue(r)
 	}
+	t.steadyState(s)
 	t.client(s)
 	t.intervals(s)
 	t.notes(r)

@@ -119,9 +119,9 @@ func strict() *Run {
 func TestGoldenText(t *testing.T) {
 	long := full()
 	long.Summary.Goals = []bench.GoalResult{
-		{Goal: bench.Goal{Name: "throughput", AtLeast: 1000, Unit: "tok/s"}, Value: bench.Measured(571.08)},
-		{Goal: bench.Goal{Name: "single stream", AtLeast: 90, Unit: "tok/s"}, Value: bench.Measured(100), Met: true},
-		{Goal: bench.Goal{Name: "peak", AtLeast: 1, Unit: "tok/s"}, Met: true}}
+		{Goal: bench.Goal{Name: "throughput", Op: bench.AtLeast, Bound: 1000, Unit: "tok/s"}, Value: bench.Measured(571.08)},
+		{Goal: bench.Goal{Name: "single stream", Op: bench.AtLeast, Bound: 90, Unit: "tok/s"}, Value: bench.Measured(100), Met: true},
+		{Goal: bench.Goal{Name: "peak", Op: bench.AtLeast, Bound: 1, Unit: "tok/s"}, Met: true}}
 	unscheduled := full()
 	unscheduled.Summary.Scheduled, unscheduled.Plan.Spec.Load, unscheduled.Plan.Spec.SLOs = false, bench.LoadSpec{}, nil
 	unscheduled.Summary.Goodput, unscheduled.Plan.Spec.CacheReport = nil, false

@@ -74,22 +74,3 @@ func spanWords(d *bench.Distribution) string {
 	}
 	return fmt.Sprintf("%s ms (median; p99 %s ms%s)", decimals(percentile(d, 50), 1000), decimals(bench.Measured(p99.Value), 1000), mark)
 }
-
-// goals prints each goal with what was reached.
-func (t *table) goals(goals []bench.GoalResult) {
-	if len(goals) == 0 {
-		return
-	}
-	t.printf("  Goals:\n")
-	for _, g := range goals {
-		word, reached := "met", decimals(g.Value, 1)+" "+g.Goal.Unit
-		switch {
-		case !g.Value.Known():
-			reached = "not measured, counts as met"
-		case !g.Met:
-			word = "missed"
-		}
-		t.printf("    %-6s  %s: %s (goal: at least %s %s)\n", word, Escape(g.Goal.Name), Escape(reached),
-			decimals(bench.Measured(g.Goal.AtLeast), 1), Escape(g.Goal.Unit))
-	}
-}

@@ -43,9 +43,9 @@ func TestGoodput(t *testing.T) {
 func TestGoals(t *testing.T) {
 	p := planOf(1, 8)
 	p.Spec.Goals = []bench.Goal{
-		{Metric: "output_throughput", AtLeast: 40}, {Metric: "output_throughput", AtLeast: 41},
-		{Metric: "single_stream", AtLeast: 39}, {Metric: "peak_output_throughput", AtLeast: 1},
-		{Metric: "request_throughput", AtLeast: 99},
+		{Metric: "output_throughput", Op: bench.AtLeast, Bound: 40}, {Metric: "output_throughput", Op: bench.AtLeast, Bound: 41},
+		{Metric: "single_stream", Op: bench.AtLeast, Bound: 39}, {Metric: "peak_output_throughput", Op: bench.AtLeast, Bound: 1},
+		{Metric: "request_throughput", Op: bench.AtLeast, Bound: 99},
 	}
 	r := success(0, 0, 4, 25, 50, 75, 100)
 	s := Summarize(p, []bench.Record{r}, Options{Figures: map[string]bench.Measure{"single_stream": bench.Measured(38),

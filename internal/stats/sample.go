@@ -17,6 +17,11 @@ type sample struct {
 	points []point
 	// pooled is true where one request gives many values, which then hang together.
 	pooled bool
+	// series is true where the points come in the order in which the requests were sent, one for each: their dependence can be
+	// seen, and intervals allow for it.
+	series bool
+	// asked is one more percentile to state; 0 for none.
+	asked float64
 }
 
 type point struct {
@@ -44,6 +49,7 @@ func (s *sample) describe() bench.Distribution {
 	if len(s.points) == 0 {
 		return bench.Distribution{}
 	}
+	effective := s.dependence()
 	slices.SortFunc(s.points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
 	merged := s.points[:1]
 	for _, p := range s.points[1:] {
@@ -71,13 +77,22 @@ func (s *sample) describe() bench.Distribution {
 		N: int(n), Pooled: s.pooled, Mean: mean, Std: math.Sqrt(squares / float64(n)),
 		Min: merged[0].x, Max: merged[len(merged)-1].x,
 	}
+	if effective != nil {
+		d.Effective = effective(math.Inf(-1))
+	}
 	at := func(k int64) float64 { // the k-th smallest observation, from 0
 		return merged[sort.Search(len(ends), func(i int) bool { return ends[i] > k })].x
 	}
-	for _, p := range percentiles {
+	for _, p := range append(percentiles[:], s.asked) {
+		if p == 0 {
+			continue
+		}
 		q := bench.Quantile{P: p, Value: quantile(at, n, p)}
 		if !s.pooled {
 			low, high := orderInterval(n, p/100)
+			if effective != nil {
+				low, high = orderIntervalOf(n, effective(q.Value), p/100)
+			}
 			if low > 0 {
 				q.Low = bench.Measured(at(low - 1))
 			}
@@ -88,6 +103,26 @@ func (s *sample) describe() bench.Distribution {
 		d.Quantiles = append(d.Quantiles, q)
 	}
 	return d
+}
+
+// dependence returns what the values are worth as independent ones when a quantile at a limit is asked for: the smaller of two
+// counts, by the ranks of all values and by which of them are above the limit. It is nil where the order says nothing.
+func (s *sample) dependence() func(limit float64) float64 {
+	if !s.series || len(s.points) < leastSeries {
+		return nil
+	}
+	x := make([]float64, len(s.points))
+	for i, p := range s.points {
+		x[i] = p.x
+	}
+	byRank := correlationTime(ranks(x))
+	return func(limit float64) float64 {
+		time := byRank
+		if !math.IsInf(limit, -1) {
+			time = math.Max(time, correlationTime(indicator(x, limit)))
+		}
+		return float64(len(x)) / time
+	}
 }
 
 // quantile interpolates linearly between the two order statistics around rank (n−1)·p/100, as numpy.percentile does by

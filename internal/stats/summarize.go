@@ -31,7 +31,8 @@ func Summarize(plan *bench.Plan, records []bench.Record, o Options) bench.Summar
 	if s.Goodput != nil {
 		s.Goodput.FromDue = r.headlineFromDue()
 	}
-	s.Goals = reachGoals(plan.Spec.Goals, &s, o.Figures)
+	s.SteadyState = r.steadyState()
+	s.Goals = r.reachGoals(plan.Spec.Goals, &s, o.Figures)
 	s.Notes = r.notes(&s)
 	s.Verdict = r.verdict(&s)
 	return s
@@ -97,18 +98,23 @@ func (r *run) counts() bench.Summary {
 
 // duration is first sent to last done, over all requests that were sent.
 func (r *run) duration() time.Duration {
-	first, last := bench.Never, bench.Never
+	first, last, ok := r.span()
+	if !ok {
+		return 0
+	}
+	return last.Sub(first)
+}
+
+// span is when the first request was sent and the last one done.
+func (r *run) span() (first, last bench.Instant, ok bool) {
+	first, last = bench.Never, bench.Never
 	for _, s := range stays(r.records) {
 		if !first.Known() || s.from < first {
 			first = s.from
 		}
 		last = max(last, s.to)
 	}
-	d, ok := bench.Elapsed(first, last)
-	if !ok {
-		return 0
-	}
-	return d
+	return first, last, first.Known() && last.Known()
 }
 
 // measureRates fills in what is per second, and concurrency.
@@ -124,15 +130,11 @@ func (r *run) measureRates(s *bench.Summary) {
 	s.InputRate, s.OutputRate = per(s.InputTokens), per(s.OutputTokens)
 	s.TotalRate = per(s.InputTokens.Plus(s.OutputTokens))
 
-	var e2e, user sample
+	e2e, user := sample{series: true}, sample{series: true}
 	for i := range r.replies {
 		rep := &r.replies[i]
 		e2e.add(rep.e2e)
-		if x, ok := rep.e2e.Get(); ok && x > 0 {
-			if n, known := rep.output.Get(); known {
-				user.addTimes(float64(n)/x, 1)
-			}
-		}
+		user.add(rep.speed())
 	}
 	s.E2E, s.PerUser = e2e.describe(), user.describe()
 	s.Concurrency = concurrency(s.E2E, s.Duration)
@@ -155,7 +157,8 @@ func concurrency(e2e bench.Distribution, run time.Duration) bench.Measure {
 
 // measureLatency fills in the distributions of successes.
 func (r *run) measureLatency(s *bench.Summary) {
-	var ttft, answer, tpot, ttftDue, answerDue, e2eDue sample
+	ttft, answer, tpot := sample{series: true}, sample{series: true}, sample{series: true}
+	ttftDue, answerDue, e2eDue := sample{series: true}, sample{series: true}, sample{series: true}
 	itl, gaps := sample{pooled: true}, sample{pooled: true}
 	chunks := 0
 	for i := range r.replies {
