@@ -3,6 +3,7 @@ package bench
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -19,7 +20,7 @@ const (
 )
 
 // Chunk is one token-bearing event of a reply as it was received; 16 bytes in memory. Chunks that share a read share
-// At. In JSON it is the array [at_ns, tokens, channel, bytes].
+// At and Lag. In JSON it is the array [at_ns, tokens, channel, bytes, lag_us]; the lag is left out where it is unknown.
 type Chunk struct {
 	At Instant
 	// Bytes is the size of the event on the wire.
@@ -27,20 +28,37 @@ type Chunk struct {
 	// Tokens is the number of new tokens where the protocol states it for this chunk; 0 means not stated.
 	Tokens  uint16
 	Channel Channel
+	// Lag is how long the event waited in the kernel for this client; the load engine sets it where At is a kernel stamp.
+	Lag Lag
 }
 
 // MarshalJSON writes the array form.
 func (c Chunk) MarshalJSON() ([]byte, error) {
-	return json.Marshal([4]int64{int64(c.At), int64(c.Tokens), int64(c.Channel), int64(c.Bytes)})
+	b := append(make([]byte, 0, 48), '[')
+	for i, n := range [4]int64{int64(c.At), int64(c.Tokens), int64(c.Channel), int64(c.Bytes)} {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, n, 10)
+	}
+	if d, known := c.Lag.Get(); known {
+		b = strconv.AppendInt(append(b, ','), d.Microseconds(), 10)
+	}
+	return append(b, ']'), nil
 }
 
-// UnmarshalJSON reads the array form.
+// UnmarshalJSON reads the array form, of four or five numbers.
 func (c *Chunk) UnmarshalJSON(b []byte) error {
-	var a [4]int64
-	if err := json.Unmarshal(b, &a); err != nil {
+	a := [5]int64{4: -1}
+	list := a[:0]
+	if err := json.Unmarshal(b, &list); err != nil {
 		return fmt.Errorf("chunk: %w", err)
 	}
+	copy(a[:], list)
 	*c = Chunk{At: Instant(a[0]), Tokens: uint16(a[1]), Channel: Channel(a[2]), Bytes: uint32(a[3])}
+	if len(list) > 4 && a[4] >= 0 {
+		c.Lag = LagOf(time.Duration(min(a[4], maxLagMicros)) * time.Microsecond)
+	}
 	return nil
 }
 

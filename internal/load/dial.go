@@ -18,9 +18,13 @@ type dialer struct {
 	dial    func(ctx context.Context, network, addr string) (net.Conn, error)
 	tls     *tls.Config
 	timeout time.Duration
+	// wall converts kernel stamps; nil for connections that are no sockets.
+	wall  *wall
+	tally *tally
 
 	mu    sync.Mutex
 	ready map[string][]readyConn // by scheme and address, oldest first
+	open  map[*stampConn]struct{}
 }
 
 // readyConn is a connection made ahead of its use.
@@ -56,11 +60,22 @@ func (d *dialer) connect(ctx context.Context, network, addr string) (*stampConn,
 	if err != nil {
 		return nil, err
 	}
-	sc := &stampConn{Conn: c, clock: d.clock, dialStart: start, connected: time.Now()}
+	sc := &stampConn{Conn: c, clock: d.clock, tally: d.tally, kernel: newKernelReader(c, d.wall), dialStart: start, connected: time.Now(),
+		forget: d.forget}
 	sc.firstWrite.Store(int64(bench.Never))
 	sc.lastWrite.Store(int64(bench.Never))
 	sc.lastRead.Store(int64(bench.Never))
+	d.mu.Lock()
+	d.open[sc] = struct{}{}
+	d.mu.Unlock()
 	return sc, nil
+}
+
+// forget takes a connection that is being closed off the list.
+func (d *dialer) forget(c *stampConn) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.open, c)
 }
 
 func (d *dialer) handshake(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -89,18 +104,22 @@ func (d *dialer) handshake(ctx context.Context, network, addr string) (net.Conn,
 
 // take returns a connection made ahead, or nil.
 func (d *dialer) take(scheme, addr string) net.Conn {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	key := scheme + " " + addr
-	for len(d.ready[key]) > 0 {
-		r := d.ready[key][0]
-		d.ready[key] = d.ready[key][1:]
+	for {
+		d.mu.Lock()
+		list := d.ready[key]
+		if len(list) == 0 {
+			d.mu.Unlock()
+			return nil
+		}
+		r := list[0]
+		d.ready[key] = list[1:]
+		d.mu.Unlock()
 		if time.Since(r.at) <= maxReadyAge {
 			return r.conn
 		}
 		r.conn.Close()
 	}
-	return nil
 }
 
 // ahead makes n connections to where a request for target goes first, a few at a time. Failures are left to the requests
@@ -142,12 +161,13 @@ func (d *dialer) ahead(ctx context.Context, target *url.URL, proxy func(*http.Re
 // discard closes what was made ahead and not used.
 func (d *dialer) discard() {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	for key, list := range d.ready {
+	ready := d.ready
+	d.ready = map[string][]readyConn{}
+	d.mu.Unlock()
+	for _, list := range ready {
 		for _, r := range list {
 			r.conn.Close()
 		}
-		delete(d.ready, key)
 	}
 }
 

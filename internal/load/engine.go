@@ -29,7 +29,7 @@ type Options struct {
 	RootCAs *x509.CertPool
 	// Proxy chooses a proxy for a request; nil takes the environment's (never for loopback).
 	Proxy func(*http.Request) (*url.URL, error)
-	// Dial replaces net.Dialer, for tests.
+	// Dial replaces net.Dialer, for tests; what it returns is stamped with user time.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Begin is called when everything is ready, just before the run's clock starts; nil for nobody.
 	Begin func()
@@ -54,6 +54,11 @@ type Engine struct {
 	// fresh never takes a used connection: it replaces one that died before its first response byte.
 	fresh *http.Transport
 	fine  func(time.Duration)
+	// wall and stamping are for the kernel's receive stamps; nil where there are none.
+	wall     *wall
+	stamping *stamping
+	tally    *tally
+	health   bench.Health
 }
 
 // idleLimit is how long a connection may be idle and still be used again: servers behind uvicorn close theirs after 5 s.
@@ -71,8 +76,10 @@ func New(o Options) (*Engine, error) {
 	if o.Proxy == nil {
 		o.Proxy = http.ProxyFromEnvironment
 	}
+	e := &Engine{base: base, fine: kernelSleep}
 	if o.Dial == nil {
 		o.Dial = (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext
+		e.wall, e.stamping = &wall{}, newStamping()
 	}
 	if o.Live == nil {
 		o.Live = &Live{}
@@ -80,20 +87,25 @@ func New(o Options) (*Engine, error) {
 	if o.Classify == nil {
 		o.Classify = func(err error) (bench.FailureKind, string) { return bench.FailReset, err.Error() }
 	}
-	e := &Engine{o: o, base: base, fine: kernelSleep}
+	e.o = o
 	e.reset(newClock())
 	return e, nil
 }
 
 // reset makes transports that stamp with clock c.
 func (e *Engine) reset(c *Clock) {
-	e.Close()
+	e.closeIdle()
 	timeout := e.o.Load.ConnectTimeout
 	if timeout == 0 {
 		timeout = connectTimeout
 	}
-	e.clock = c
-	e.dialer = &dialer{clock: c, dial: e.o.Dial, timeout: timeout, ready: map[string][]readyConn{},
+	e.clock, e.tally = c, &tally{}
+	if e.wall != nil {
+		e.wall.clock = c
+		e.wall.restart()
+	}
+	e.dialer = &dialer{clock: c, dial: e.o.Dial, timeout: timeout, wall: e.wall, tally: e.tally,
+		ready: map[string][]readyConn{}, open: map[*stampConn]struct{}{},
 		tls: &tls.Config{InsecureSkipVerify: e.o.Load.Insecure, RootCAs: e.o.RootCAs, NextProtos: []string{"http/1.1"}}}
 	e.pooled = e.transport(false)
 	e.fresh = e.transport(true)
@@ -116,8 +128,14 @@ func (e *Engine) transport(single bool) *http.Transport {
 	}
 }
 
-// Close closes idle connections.
+// Close closes idle connections and lets the kernel's stamps go.
 func (e *Engine) Close() {
+	e.closeIdle()
+	e.stamping.close()
+	e.stamping = nil
+}
+
+func (e *Engine) closeIdle() {
 	if e.pooled != nil {
 		e.pooled.CloseIdleConnections()
 		e.fresh.CloseIdleConnections()
@@ -127,6 +145,9 @@ func (e *Engine) Close() {
 
 // Clock returns the clock that stamps the Records of the last Run or One.
 func (e *Engine) Clock() *Clock { return e.clock }
+
+// Health returns what the engine knows of itself after the last Run.
+func (e *Engine) Health() bench.Health { return e.health }
 
 // One asks a single request outside any plan (smoke test, warm-up, calibration) and returns its Record. The error is one
 // of encoding; what goes wrong on the way is in the Record.

@@ -150,15 +150,20 @@ func (x *attempt) receive(res *http.Response, decoder bench.Decoder, release fun
 	seen := 0
 	for {
 		n, err := res.Body.Read(buf)
-		at := x.lastRead()
+		at, lag := x.lastRead()
 		if n > 0 {
 			x.rec.Bytes += int64(n)
 			if x.idle != nil {
 				x.idle.Reset(x.engine.o.Load.IdleTimeout)
 			}
 			terminal := decoder.Feed(buf[:n], at)
-			x.engine.o.Live.Chunks.Add(int64(len(x.rec.Chunks) - seen))
-			seen = len(x.rec.Chunks)
+			if news := x.rec.Chunks[seen:]; len(news) > 0 {
+				for i := range news {
+					news[i].Lag = lag
+				}
+				x.engine.o.Live.Chunks.Add(int64(len(news)))
+				seen += len(news)
+			}
 			if terminal {
 				x.rec.Done = at
 				grace := time.AfterFunc(reuseGrace, release)
@@ -183,12 +188,12 @@ func (x *attempt) receive(res *http.Response, decoder bench.Decoder, release fun
 	}
 }
 
-// lastRead is when the bytes just handed out left the kernel.
-func (x *attempt) lastRead() bench.Instant {
+// lastRead is when the bytes just handed out were received, and how long they waited in the kernel.
+func (x *attempt) lastRead() (bench.Instant, bench.Lag) {
 	if x.conn == nil {
-		return x.engine.clock.Now()
+		return x.engine.clock.Now(), 0
 	}
-	return bench.Instant(x.conn.lastRead.Load())
+	return bench.Instant(x.conn.lastRead.Load()), bench.Lag(x.conn.lag.Load())
 }
 
 // drain reads what follows the terminal event, within bounds, so that the connection can be used again.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/servemark/servemark/internal/bench"
 )
@@ -25,12 +26,19 @@ func (e *Engine) Run(ctx context.Context, plan *bench.Plan, emit func(bench.Reco
 	defer cancel()
 
 	e.reset(newClock())
-	defer e.Close()
+	defer e.closeIdle()
+	e.stamping.await(stampingWait)
 	e.dialer.ahead(ctx, e.base, e.o.Proxy, e.startingConnections(plan))
 	if e.o.Begin != nil {
 		e.o.Begin()
 	}
+	self := newSelf(e)
 	e.clock.restart() // making connections is not part of the schedule
+	e.tally.clear()
+	if e.wall != nil {
+		e.wall.restart()
+	}
+	self.watch()
 
 	finished := make(chan bench.Record, len(plan.Requests)) // room for all: a sender never waits
 	var recorder sync.WaitGroup
@@ -45,10 +53,14 @@ func (e *Engine) Run(ctx context.Context, plan *bench.Plan, emit func(bench.Reco
 		}
 	})
 	e.dispatch(ctx, plan, messages, finished)
+	e.health = self.end()
 	close(finished)
 	recorder.Wait()
 	return failed
 }
+
+// stampingWait is how long a run waits for the kernel to begin stamping; it takes a few milliseconds.
+const stampingWait = 50 * time.Millisecond
 
 // startingConnections is how many requests can be in flight at the very start.
 func (e *Engine) startingConnections(plan *bench.Plan) int {
