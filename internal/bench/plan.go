@@ -14,6 +14,8 @@ type Prompt struct {
 	Messages json.RawMessage `json:"messages,omitempty"`
 	// IDs are token ids.
 	IDs []uint32 `json:"ids,omitempty"`
+	// Texts are several texts of one request: the inputs of one embedding call, or a query and the documents to rank.
+	Texts []string `json:"texts,omitempty"`
 }
 
 // Request is one thing to ask. It is immutable once planned; ids are dense from 0 within a Plan.

@@ -66,6 +66,24 @@ var speakers = []speaker{
 		asked: func(b map[string]any) (any, any) { return b["prompt"], b["max_tokens"] },
 	},
 	{
+		api: bench.APIResponses,
+		token: func(piece, _ string, n int) string {
+			return fmt.Sprintf(`{"type":"response.output_text.delta","item_id":"i","output_index":0,"content_index":0,"delta":%q,"sequence_number":%d}`, piece, n)
+		},
+		finish: func(reason, _ string, prompt, n int) []string {
+			kind := map[string]string{"completed": "response.completed", "incomplete": "response.incomplete"}
+			status, why := responseStatus(reason)
+			return []string{fmt.Sprintf(`{"type":%q,"response":{"object":"response","error":null,"status":%q,"incomplete_details":%s,"usage":{"input_tokens":%d,"output_tokens":%d}}}`,
+				kind[status], status, why, prompt, n)}
+		},
+		whole: func(text, reason string, prompt, n int) string {
+			status, why := responseStatus(reason)
+			return fmt.Sprintf(`{"object":"response","error":null,"status":%q,"incomplete_details":%s,"output":[{"type":"reasoning","summary":[]},{"type":"message","content":[{"type":"output_text","text":%q}]}],`+
+				`"usage":{"input_tokens":%d,"output_tokens":%d}}`, status, why, text, prompt, n)
+		},
+		asked: func(b map[string]any) (any, any) { return b["input"], b["max_output_tokens"] },
+	},
+	{
 		api: bench.APIGenerate,
 		token: func(_, soFar string, n int) string {
 			return fmt.Sprintf(`{"text":%q,"meta_info":{"finish_reason":null,"prompt_tokens":7,"completion_tokens":%d,"cached_tokens":4}}`, soFar, n)
@@ -80,6 +98,17 @@ var speakers = []speaker{
 			return b["text"], b["sampling_params"].(map[string]any)["max_new_tokens"]
 		},
 	},
+}
+
+// responseStatus is the Responses API's way to tell why an answer ended.
+func responseStatus(reason string) (status, details string) {
+	switch reason {
+	case "stop":
+		return "completed", "null"
+	case "length":
+		return "incomplete", `{"reason":"max_output_tokens"}`
+	}
+	return "incomplete", fmt.Sprintf(`{"reason":%q}`, reason)
 }
 
 // sse frames events as a stream, with the line end given.
@@ -212,7 +241,7 @@ func (s speaker) testReplies(t *testing.T) {
 		{name: "finish error", body: sse("\n", s.stream("error", true, "a")...), kind: bench.FailServer, words: "error", chunks: 1, text: "a", usage: "7 1", terminal: true},
 		{name: "cut", body: sse("\n", good[:2]...), kind: bench.FailTruncated, words: "without a finish reason", chunks: 2, text: "one two"},
 		{name: "cut by a reset", body: sse("\n", good[:2]...), cause: errReset, kind: bench.FailReset, words: "cut the connection", chunks: 2, text: "one two"},
-		{name: "reset after the finish", body: sse("\n", s.stream("stop", false, "a")[:2]...), cause: errReset, chunks: 1, text: "a"},
+		{name: "reset after the finish", body: sse("\n", s.stream("stop", false, "a")[:2]...), cause: errReset, chunks: 1, text: "a", terminal: s.api == bench.APIResponses},
 		{name: "nothing", body: "", kind: bench.FailEmpty, words: "empty body"},
 		{name: "only an end", body: sse("\n", "[DONE]"), kind: bench.FailEmpty, words: "without a token", terminal: true},
 		{name: "finish without text", body: sse("\n", s.finish("stop", "", 7, 2)...) + sse("\n", "[DONE]"), usage: "7 2", terminal: true},
@@ -238,8 +267,8 @@ func (s speaker) testReplies(t *testing.T) {
 		if rec.Usage.Completion.Known() {
 			usage = rec.Usage.Prompt.String() + " " + rec.Usage.Completion.String()
 		}
-		if s.api == bench.APIGenerate && tc.usage == "" && tc.chunks > 0 {
-			usage = "" // SGLang's own route counts in every event
+		if tc.usage == "" && tc.chunks > 0 && (s.api == bench.APIGenerate || s.api == bench.APIResponses) {
+			usage = "" // one counts in every event, the other in the event that finishes
 		}
 		if kind != tc.kind || !strings.Contains(message, tc.words) || len(rec.Chunks) != tc.chunks || rec.Text != tc.text ||
 			usage != tc.usage || rec.Streamed == (tc.whole || tc.body == "") || terminal != tc.terminal || rec.Status != tc.status {

@@ -13,7 +13,7 @@ import (
 
 // decoderOptions say how to read one reply.
 type decoderOptions struct {
-	native   bool // SGLang's own route
+	route    route
 	keepText bool
 	url      string // what was asked, for a 404
 }
@@ -29,7 +29,7 @@ const (
 	formRefusal      // the body of a status other than 2xx
 )
 
-// decoder is a bench.Decoder for all three APIs.
+// decoder is a bench.Decoder for all APIs.
 type decoder struct {
 	o   decoderOptions
 	rec *bench.Record
@@ -46,7 +46,7 @@ type decoder struct {
 }
 
 func newDecoder(rec *bench.Record, o decoderOptions) *decoder {
-	return &decoder{o: o, rec: rec, last: bench.Never, reply: reply{native: o.native, keepText: o.keepText}}
+	return &decoder{o: o, rec: rec, last: bench.Never, reply: reply{native: o.route.native, pooling: o.route.api.Pooling(), keepText: o.keepText}}
 }
 
 // Head takes the response head.
@@ -168,11 +168,18 @@ func (d *decoder) event(e sseEvent) (terminal bool) {
 func (d *decoder) read(data []byte) (*frame, bool) {
 	f, text := &d.frame, d.o.keepText
 	f.reset()
-	if f.quick(data, d.o.native, text) {
+	if read := d.o.route.read; read != nil {
+		if f.other(data, read, text) != nil {
+			f.reset()
+			return f, false
+		}
+		return f, true
+	}
+	if f.quick(data, d.o.route.native, text) {
 		return f, true
 	}
 	f.reset()
-	if f.reference(data, d.o.native, text) != nil {
+	if f.reference(data, d.o.route.native, text) != nil {
 		f.reset()
 		return f, false
 	}
@@ -215,7 +222,7 @@ func (d *decoder) judge(cause error) {
 		rec.Fail(bench.FailStatus, d.refusal())
 	case d.form == formOther && cause == nil:
 		rec.Fail(bench.FailMalformed, d.other())
-	case d.reply.ended(rec):
+	case d.reply.ended(rec), d.o.route.unmarked && cause == nil && len(rec.Chunks) > 0:
 		d.reply.judge(rec)
 	case cause != nil:
 		d.broken(cause)

@@ -61,6 +61,33 @@ func TestBodies(t *testing.T) {
 			b.Extra = json.RawMessage(`{"top_logprobs_num":9,"temperature":1}`)
 		})}, ids, "",
 			`{"input_ids":[1,20],"sampling_params":{"temperature":0.7,"max_new_tokens":8,"ignore_eos":true,"top_p":0.9},"stream":false,"lora_path":null,"return_logprob":true,"return_routed_experts":true,"logprob_start_len":-1,"top_logprobs_num":2,"temperature":1,"token_ids_logprob":[5,6]}`},
+		{"vLLM's completions", Options{API: bench.APICompletions, Dialect: bench.DialectVLLM, Stream: true, Body: with(func(b *bench.BodySpec) { b.Extra = json.RawMessage(`{"top_p":0.9}`) })}, hi, "",
+			`{"model":"m","prompt":"hé <&>","repetition_penalty":1.0,"max_tokens":8,"stream":true,"stream_options":{"include_usage":true},"ignore_eos":true,"top_p":0.9}`},
+		{"vLLM's completions, strict", Options{API: bench.APICompletions, Dialect: bench.DialectVLLM, Stream: true, Strict: true}, bench.Prompt{Text: "x"}, "",
+			`{"model": "m", "prompt": "x", "repetition_penalty": 1.0, "max_tokens": 8, "logprobs": null, "stream": true, "stream_options": {"include_usage": true}}`},
+		{"vLLM's completions with log probabilities", Options{API: bench.APICompletions, Dialect: bench.DialectVLLM, Body: bench.BodySpec{Logprobs: true}}, ids, "",
+			`{"model":"m","prompt":[1,20],"repetition_penalty":1.0,"max_tokens":8,"logprobs":0,"stream":false}`},
+		{"vLLM's chat", Options{API: bench.APIChat, Dialect: bench.DialectVLLM, Stream: true}, hi, "",
+			`{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"hé <&>"}]}],"max_completion_tokens":8,"stream":true,"stream_options":{"include_usage":true}}`},
+		{"responses", Options{API: bench.APIResponses, Dialect: bench.DialectVLLM, Stream: true, Body: ignore}, hi, "",
+			`{"model":"m","input":"hé <&>","max_output_tokens":8,"stream":true,"store":false,"ignore_eos":true}`},
+		{"ids to responses", Options{API: bench.APIResponses}, ids, "", "error: token ids cannot be sent to /v1/responses"},
+		{"embeddings", Options{API: bench.APIEmbeddings, Stream: true, Body: ignore}, hi, "", `{"input":"hé <&>","model":"m"}`},
+		{"vLLM's embeddings", Options{API: bench.APIEmbeddings, Dialect: bench.DialectVLLM}, bench.Prompt{Texts: []string{"a", "b"}}, "",
+			`{"model":"m","input":["a","b"],"truncate_prompt_tokens":-1}`},
+		{"rerank", Options{API: bench.APIRerank, Dialect: bench.DialectVLLM}, bench.Prompt{Texts: []string{"q", "d", "e"}}, "",
+			`{"model":"m","query":"q","documents":["d","e"],"truncate_prompt_tokens":-1}`},
+		{"rerank of a text", Options{API: bench.APIRerank}, hi, "", "error: takes a query and documents"},
+		{"Triton", Options{API: bench.APITriton, Body: ignore}, hi, "",
+			`{"accumulate_tokens":true,"text_input":"hé <&>","temperature":1e-06,"top_p":1.0,"max_tokens":8,"stream":true,"min_length":8,"end_id":1048576}`},
+		{"Triton with its own ends", Options{API: bench.APITriton, Strict: true}, bench.Prompt{Text: "x"}, `{"end_id":2}`,
+			`{"accumulate_tokens": true, "text_input": "x", "temperature": 1e-06, "top_p": 1.0, "max_tokens": 8, "stream": true, "end_id": 2}`},
+		{"ids to Triton", Options{API: bench.APITriton}, ids, "", "error: token ids cannot be sent to /v2/models/ensemble/generate_stream; send text"},
+		{"Truss", Options{API: bench.APITruss, Stream: true, Body: ignore}, hi, "",
+			`{"model":"m","prompt":"hé <&>","max_tokens":8,"stream":true,"stream_options":{"include_usage":true},"temperature":0.0,"ignore_eos":true}`},
+		{"Truss, strict", Options{API: bench.APITruss, Strict: true, Stream: true, Body: ignore}, bench.Prompt{Text: "x"}, "",
+			`{"model": "m", "prompt": "x", "temperature": 0.0, "best_of": 1, "max_tokens": 8, "stream": true, "ignore_eos": true}`},
+		{"several texts to completions", Options{API: bench.APICompletions}, bench.Prompt{Texts: []string{"a"}}, "", "error: several texts cannot be sent to /v1/completions"},
 	} {
 		tc.o.Served = "m"
 		e, err := New(tc.o)
@@ -93,6 +120,29 @@ func TestNewRefuses(t *testing.T) {
 	} {
 		if _, err := New(tc.o); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("New(%+v) = %v, want %q", tc.o, err, tc.want)
+		}
+	}
+}
+
+func TestAdapterPathAndRequestID(t *testing.T) {
+	r := &bench.Request{ID: 12, Prompt: bench.Prompt{Text: "x"}, OutputTokens: 8, Adapter: "a1"}
+	for _, tc := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{API: bench.APICompletions, Stream: true}, `{"model":"a1","prompt":"x","max_tokens":8,"stream":true,"stream_options":{"include_usage":true},"temperature":0.0,"lora_path":"a1"}`},
+		{Options{API: bench.APIChat, Dialect: bench.DialectVLLM}, `{"model":"a1","messages":[{"role":"user","content":[{"type":"text","text":"x"}]}],"max_completion_tokens":8,"stream":false}`},
+		{Options{API: bench.APIGenerate}, `{"text":"x","sampling_params":{"temperature":0.0,"max_new_tokens":8,"ignore_eos":false},"stream":false,"lora_path":"a1","return_logprob":false,"return_routed_experts":false,"logprob_start_len":0}`},
+		{Options{API: bench.APIEmbeddings}, `{"input":"x","model":"a1","lora_path":"a1"}`},
+	} {
+		tc.o.Served, tc.o.Path, tc.o.RequestIDPrefix = "m", "/other", "run-7-"
+		e, err := New(tc.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := e.Encode(r)
+		if err != nil || string(m.Body) != tc.want || m.Path != "/other" || m.Header.Get("X-Request-Id") != "run-7-12" {
+			t.Errorf("%s: Encode = %s to %s as %q, error %v; want\n%s to /other as run-7-12", tc.o.API, m.Body, m.Path, m.Header.Get("X-Request-Id"), err, tc.want)
 		}
 	}
 }

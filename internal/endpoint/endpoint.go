@@ -19,40 +19,46 @@ type Options struct {
 	Engine bench.Engine
 	// BaseURL is scheme://host[:port][/prefix]; it is shown in the message of a 404 and tells OpenAI's own hosts.
 	BaseURL string
-	Stream  bool
-	Body    bench.BodySpec
-	// Strict sends the bodies of SGLang's tool byte for byte.
+	// Path is asked in place of the API's usual route; "" keeps that.
+	Path   string
+	Stream bool
+	Body   bench.BodySpec
+	// Dialect decides whose bodies are sent: vLLM's tool leaves sampling to the server, the others ask for greedy answers.
+	Dialect bench.Dialect
+	// Strict sends the bodies of the dialect's tool byte for byte.
 	Strict bool
-	Auth   Auth
+	// RequestIDPrefix, where not empty, is sent before the request's number in the header x-request-id.
+	RequestIDPrefix string
+	Auth            Auth
 	// KeepText keeps the reply's text in the Record, for whoever counts or stores it.
 	KeepText bool
 	// Version is the program's, for the User-Agent header.
 	Version string
 }
 
-// Endpoint is a bench.Protocol: SGLang's or OpenAI's way to ask for text.
+// Endpoint is a bench.Protocol: one server's way to be asked.
 type Endpoint struct {
 	o     Options
+	route route
 	extra body // Options.Body.Extra
 	head  http.Header
 }
 
 // New checks the options and returns the protocol.
 func New(o Options) (*Endpoint, error) {
-	switch o.API {
-	case bench.APIChat, bench.APICompletions:
-		if o.Served == "" {
-			return nil, fmt.Errorf("no model name to send: the server lists none and none was given; name one with --model or --served-model-name")
-		}
-	case bench.APIGenerate:
-	default:
-		return nil, fmt.Errorf("unknown API %q; known are %s, %s and %s", o.API, bench.APIChat, bench.APICompletions, bench.APIGenerate)
+	r, ok := routeOf(o.API)
+	if !ok {
+		return nil, fmt.Errorf("unknown API %q; known are %s", o.API, known())
+	}
+	if r.named && o.Served == "" {
+		return nil, fmt.Errorf("no model name to send: the server lists none and none was given; name one with --model or --served-model-name")
 	}
 	extra, err := parseBody(o.Body.Extra)
 	if err != nil {
 		return nil, fmt.Errorf("extra request body: %w", err)
 	}
-	e := &Endpoint{o: o, extra: extra, head: http.Header{}}
+	o.Stream = !r.whole && (o.Stream || r.streams)
+	e := &Endpoint{o: o, route: r, extra: extra, head: http.Header{}}
 	e.head.Set("Content-Type", "application/json")
 	if o.Stream {
 		e.head.Set("Accept", "text/event-stream")
@@ -75,13 +81,10 @@ func userAgent(version string) string {
 
 // Path returns the route that is asked, to be appended to the base URL.
 func (e *Endpoint) Path() string {
-	switch e.o.API {
-	case bench.APIChat:
-		return "/v1/chat/completions"
-	case bench.APICompletions:
-		return "/v1/completions"
+	if e.o.Path != "" {
+		return e.o.Path
 	}
-	return "/generate"
+	return e.route.path
 }
 
 // Encode renders a request. Keys come in the order of SGLang's tool; a row's own Extra wins over the user's, and both
@@ -91,11 +94,11 @@ func (e *Endpoint) Encode(r *bench.Request) (bench.Message, error) {
 	if err != nil {
 		return bench.Message{}, fmt.Errorf("request %d: its own body fields are %w", r.ID, err)
 	}
-	if r.OutputTokens <= 0 && !e.o.Strict {
+	if r.OutputTokens <= 0 && !e.o.Strict && !e.o.API.Pooling() {
 		return bench.Message{}, fmt.Errorf("request %d asks for %d output tokens; a server needs at least 1", r.ID, r.OutputTokens)
 	}
 	extra := append(make(body, 0, len(e.extra)+len(row)+3), e.extra...)
-	if e.o.Body.CacheDetails && e.o.API != bench.APIGenerate {
+	if e.o.Body.CacheDetails && !e.route.native && !e.o.API.Pooling() {
 		extra.setBool("return_cached_tokens_details", true)
 	}
 	if e.o.Body.FakePrefill { // SGLang's own values for a prefill that never comes
@@ -103,25 +106,32 @@ func (e *Endpoint) Encode(r *bench.Request) (bench.Message, error) {
 		extra.setInt("bootstrap_room", 0)
 	}
 	extra.merge(row)
-	var b body
-	switch e.o.API {
-	case bench.APIChat:
-		b, err = e.chatBody(r, extra)
-	case bench.APICompletions:
-		b, err = e.completionsBody(r, extra)
-	default:
-		b, err = e.generateBody(r, extra)
-	}
+	b, err := e.route.encode(e, r, extra)
 	if err != nil {
 		return bench.Message{}, fmt.Errorf("request %d: %w", r.ID, err)
 	}
-	return bench.Message{Path: e.Path(), Header: e.head.Clone(), Body: b.render(e.o.Strict)}, nil
+	head := e.head.Clone()
+	if e.o.RequestIDPrefix != "" {
+		head.Set("x-request-id", fmt.Sprintf("%s%d", e.o.RequestIDPrefix, r.ID))
+	}
+	return bench.Message{Path: e.Path(), Header: head, Body: b.render(e.o.Strict)}, nil
+}
+
+// adapt asks for a row's LoRA adapter: by the model's name, as vLLM takes it, and by lora_path, as SGLang does.
+func (e *Endpoint) adapt(b *body, r *bench.Request) {
+	if r.Adapter == "" {
+		return
+	}
+	b.setString("model", r.Adapter)
+	if e.o.Dialect != bench.DialectVLLM {
+		b.setString("lora_path", r.Adapter)
+	}
 }
 
 // Decoder returns the reader of one reply.
 func (e *Endpoint) Decoder(rec *bench.Record) bench.Decoder {
 	return newDecoder(rec, decoderOptions{
-		native: e.o.API == bench.APIGenerate, keepText: e.o.KeepText, url: e.o.BaseURL + e.Path(),
+		route: e.route, keepText: e.o.KeepText, url: e.o.BaseURL + e.Path(),
 	})
 }
 
@@ -163,8 +173,15 @@ func promptKind(p bench.Prompt) string {
 		return "chat messages"
 	case p.IDs != nil:
 		return "token ids"
+	case p.Texts != nil:
+		return "several texts"
 	}
 	return "text"
+}
+
+// refuse says that a prompt of this kind cannot be asked here.
+func (e *Endpoint) refuse(p bench.Prompt, instead string) error {
+	return fmt.Errorf("%s cannot be sent to %s; %s", promptKind(p), e.Path(), instead)
 }
 
 // rawMessages returns a prompt's messages, checked to be one JSON value.

@@ -23,6 +23,9 @@ type frame struct {
 	finish  string
 	// finishWords say more about the finish, where the server does.
 	finishWords string
+	// done is true of the event that ends a reply by its name; vectors counts the vectors or scores of a reply without text.
+	done    bool
+	vectors int
 
 	hasAnswer, hasThinking, hasTool, hasRefusal bool
 	// ids is the number of token ids; hasIDs tells an empty list from none. On SGLang's own route ids and answer are those
@@ -40,18 +43,37 @@ func (f *frame) reset() {
 
 var errNotObject = errors.New("not a JSON object")
 
-// reference reads one event of SGLang's own route (native) or of OpenAI's with encoding/json, key names by exact case,
-// the last of repeated keys winning, values of an unexpected kind ignored.
-func (f *frame) reference(data []byte, native, text bool) error {
-	var top map[string]json.RawMessage
-	if err := json.Unmarshal(data, &top); err != nil {
+// other reads one event of a route that has a form of its own; what tells an error is the same everywhere.
+func (f *frame) other(data []byte, read func(*frame, map[string]json.RawMessage, bool), text bool) error {
+	top, err := f.top(data)
+	if err != nil {
 		return err
 	}
+	read(f, top, text)
+	return nil
+}
+
+// top splits an event into its members and takes an error that stands there.
+func (f *frame) top(data []byte) (map[string]json.RawMessage, error) {
+	var top map[string]json.RawMessage
+	if err := json.Unmarshal(data, &top); err != nil {
+		return nil, err
+	}
 	if top == nil {
-		return errNotObject
+		return nil, errNotObject
 	}
 	if says(top["error"]) || str(top["object"]) == "error" || str(top["type"]) == "error" {
 		f.failed, f.words = true, wordsOf(data)
+	}
+	return top, nil
+}
+
+// reference reads one event of SGLang's own route (native) or of OpenAI's with encoding/json, key names by exact case,
+// the last of repeated keys winning, values of an unexpected kind ignored.
+func (f *frame) reference(data []byte, native, text bool) error {
+	top, err := f.top(data)
+	if err != nil {
+		return err
 	}
 	if native {
 		f.nativeReply(top)
@@ -61,9 +83,8 @@ func (f *frame) reference(data []byte, native, text bool) error {
 	if !f.usage.Completion.Known() {
 		f.readUsage(object(object(top["x_groq"])["usage"]))
 	}
-	if !f.usage.Cached.Known() {
-		f.usage.Cached = cacheLevels(object(object(top["sglext"])["cached_tokens_details"]))
-	}
+	f.usage.CachedBy = cacheLevels(object(object(top["sglext"])["cached_tokens_details"]))
+	f.usage.Cached = first(f.usage.Cached, f.usage.CachedBy.Sum())
 	for _, raw := range list(top["choices"]) {
 		f.choices++
 		f.readChoice(object(raw), text)
@@ -105,18 +126,10 @@ func (f *frame) readDelta(d map[string]json.RawMessage, text bool) {
 	if thinking == "" {
 		thinking = reasoningDetails(d["reasoning_details"])
 	}
-	if thinking != "" {
-		f.hasThinking = true
-		if text {
-			f.thinking = append(f.thinking, thinking...)
-		}
-	}
+	f.addThinking(thinking, text)
 	f.addAnswer(answer, text)
 	if refusal := str(d["refusal"]); refusal != "" {
-		f.hasRefusal = true
-		if text {
-			f.answer = append(f.answer, refusal...)
-		}
+		f.addRefusal(refusal, text)
 	}
 	if calls(d["function_call"]) {
 		f.hasTool = true
@@ -139,6 +152,23 @@ func (f *frame) addAnswer(answer string, text bool) {
 	}
 }
 
+func (f *frame) addThinking(thinking string, text bool) {
+	if thinking == "" {
+		return
+	}
+	f.hasThinking = true
+	if text {
+		f.thinking = append(f.thinking, thinking...)
+	}
+}
+
+func (f *frame) addRefusal(refusal string, text bool) {
+	f.hasRefusal = true
+	if text {
+		f.answer = append(f.answer, refusal...)
+	}
+}
+
 // nativeReply reads an event of SGLang's /generate.
 func (f *frame) nativeReply(top map[string]json.RawMessage) {
 	f.addAnswer(str(top["text"]), true) // always kept: later events repeat it
@@ -146,7 +176,8 @@ func (f *frame) nativeReply(top map[string]json.RawMessage) {
 	meta := object(top["meta_info"])
 	f.usage = bench.Usage{
 		Prompt: count(meta["prompt_tokens"]), Completion: count(meta["completion_tokens"]),
-		Reasoning: count(meta["reasoning_tokens"]), Cached: count(meta["cached_tokens"]),
+		Reasoning: count(meta["reasoning_tokens"]), Cached: count(meta["cached_tokens"]), Verifies: count(meta["spec_verify_ct"]),
+		CachedBy: cacheLevels(object(meta["cached_tokens_details"])),
 	}
 	f.readFinish(meta["finish_reason"])
 }
@@ -181,18 +212,13 @@ func first(counts ...bench.Count) bench.Count {
 	return bench.Unknown
 }
 
-// cacheLevels adds SGLang's cached tokens by storage level.
-func cacheLevels(d map[string]json.RawMessage) bench.Count {
-	sum, known := 0, false
-	for _, level := range []string{"device", "host", "storage"} {
-		if n, ok := count(d[level]).Get(); ok {
-			sum, known = sum+n, true
-		}
+// cacheLevels reads SGLang's cached tokens by storage level.
+func cacheLevels(d map[string]json.RawMessage) bench.CacheLevels {
+	l := bench.CacheLevels{Device: count(d["device"]), Host: count(d["host"]), Storage: count(d["storage"])}
+	if n := l.Storage.Or(0); n > 0 {
+		l.Backend = str(d["storage_backend"])
 	}
-	if !known {
-		return bench.Unknown
-	}
-	return bench.Counted(sum)
+	return l
 }
 
 // content returns a content value's text: a string, or the typed parts that some servers send in its place, of which

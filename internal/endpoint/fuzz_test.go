@@ -26,6 +26,8 @@ func frames(t testing.TB) []string {
 		`{"error":null,"object":"error"}`, `{"error":{"message":"x"}}`, `{"error":""}`, `{"type":"error"}`, `{"choices":[{"error":{"message":"x"},"delta":{"content":""}}]}`,
 		`{"text":"a","output_ids":[1,[2],{}],"meta_info":{"completion_tokens":3,"finish_reason":{"type":"stop"},"cached_tokens":null}}`,
 		`{"text":null,"output_ids":null,"meta_info":{"completion_tokens":3,"finish_reason":null}}`, `{"text":"a"} x`, `{"a":1,}`, `{`, `null`, `[]`, `{"a":"\q"}`, `{"a":01}`, "{\"a\":\"\x01\"}",
+		`{"text":"a","meta_info":{"completion_tokens":3,"spec_verify_ct":2,"cached_tokens_details":{"device":4,"host":0,"x":1}}}`,
+		`{"text":"a","meta_info":{"completion_tokens":3,"cached_tokens_details":{"device":4,"storage":1,"storage_backend":"nixl"}}}`,
 		`{"sglext":null,"x_groq":{"usage":{"completion_tokens":4}}}`, strings.Repeat(`{"a":`, 80) + "1" + strings.Repeat("}", 80),
 	}
 	files, err := filepath.Glob("testdata/llamacpp-*/*.http")

@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/servemark/servemark/internal/bench"
 )
@@ -20,9 +19,11 @@ func (e *Endpoint) generateBody(r *bench.Request, extra body) (body, error) {
 			return nil, err
 		}
 		if !e.o.Strict { // the original posts them as token ids, which the server refuses
-			return nil, fmt.Errorf("%s cannot be sent to %s; ask /v1/chat/completions", promptKind(r.Prompt), e.Path())
+			return nil, e.refuse(r.Prompt, "ask /v1/chat/completions")
 		}
 		b.set("input_ids", raw)
+	case r.Prompt.Texts != nil:
+		return nil, e.refuse(r.Prompt, "ask /v1/embeddings or /v1/rerank")
 	default:
 		b.setString("text", r.Prompt.Text)
 	}
@@ -37,6 +38,9 @@ func (e *Endpoint) generateBody(r *bench.Request, extra body) (body, error) {
 	b.set("sampling_params", params.render(false))
 	b.setBool("stream", e.o.Stream)
 	b.set("lora_path", json.RawMessage("null"))
+	if r.Adapter != "" {
+		b.setString("lora_path", r.Adapter)
+	}
 	b.setBool("return_logprob", s.Logprobs)
 	b.setBool("return_routed_experts", s.RoutedExperts)
 	b.setInt("logprob_start_len", s.LogprobStart)

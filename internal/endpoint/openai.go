@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/servemark/servemark/internal/bench"
 )
@@ -13,11 +12,14 @@ import (
 // know only max_tokens and would generate without limit, so a server that is not known to be one of the former is given
 // both; the values are equal, and servers that know both take either.
 func (e *Endpoint) chatBody(r *bench.Request, extra body) (body, error) {
+	if e.o.Dialect == bench.DialectVLLM {
+		return e.vllmChatBody(r, extra)
+	}
 	var b body
 	b.setString("model", string(e.o.Served))
 	switch {
-	case r.Prompt.IDs != nil:
-		return nil, fmt.Errorf("token ids cannot be sent to %s; ask %s or %s, or send text", e.Path(), "/v1/completions", "/generate")
+	case r.Prompt.IDs != nil, r.Prompt.Texts != nil:
+		return nil, e.refuse(r.Prompt, "ask /v1/completions or /generate, or send text")
 	case r.Prompt.Messages != nil:
 		raw, err := rawMessages(r.Prompt)
 		if err != nil {
@@ -34,11 +36,15 @@ func (e *Endpoint) chatBody(r *bench.Request, extra body) (body, error) {
 	}
 	e.sampling(&b, extra)
 	b.merge(extra)
+	e.adapt(&b, r)
 	return b, nil
 }
 
-// completionsBody renders POST /v1/completions: text or token ids.
+// completionsBody renders POST /v1/completions, and what Truss takes in its form: text or token ids.
 func (e *Endpoint) completionsBody(r *bench.Request, extra body) (body, error) {
+	if e.o.Dialect == bench.DialectVLLM {
+		return e.vllmCompletionsBody(r, extra)
+	}
 	var b body
 	b.setString("model", string(e.o.Served))
 	switch {
@@ -50,11 +56,16 @@ func (e *Endpoint) completionsBody(r *bench.Request, extra body) (body, error) {
 			return nil, err
 		}
 		if !e.o.Strict { // the original posts them as the prompt, which servers refuse
-			return nil, fmt.Errorf("%s cannot be sent to %s; ask /v1/chat/completions", promptKind(r.Prompt), e.Path())
+			return nil, e.refuse(r.Prompt, "ask /v1/chat/completions")
 		}
 		b.set("prompt", raw)
+	case r.Prompt.Texts != nil:
+		return nil, e.refuse(r.Prompt, "ask /v1/embeddings or /v1/rerank")
 	default:
 		b.setString("prompt", r.Prompt.Text)
+	}
+	if e.o.Strict && e.o.API == bench.APITruss {
+		b.setFloat("temperature", 0) // that far forward in the original
 	}
 	if e.o.Strict {
 		b.setInt("best_of", 1)
@@ -65,6 +76,7 @@ func (e *Endpoint) completionsBody(r *bench.Request, extra body) (body, error) {
 		b.setInt("logprobs", e.o.Body.TopLogprobs)
 	}
 	b.merge(extra)
+	e.adapt(&b, r)
 	return b, nil
 }
 

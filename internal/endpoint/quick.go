@@ -331,8 +331,52 @@ func (f *frame) quickMeta(s *scan) {
 			if s.once(&seen, 8) {
 				f.usage.Cached = s.count()
 			}
+		case "spec_verify_ct":
+			if s.once(&seen, 16) {
+				f.usage.Verifies = s.count()
+			}
+		case "cached_tokens_details":
+			if s.once(&seen, 32) {
+				f.usage.CachedBy = s.levels()
+			}
 		case "finish_reason":
 			s.needNull()
+		default:
+			s.skip()
+		}
+	}
+}
+
+// levels consumes SGLang's object of cached tokens by level, or null; tokens from storage are the reference's affair.
+func (s *scan) levels() (l bench.CacheLevels) {
+	if s.null() {
+		return l
+	}
+	if !s.open('{') {
+		s.fail()
+		return l
+	}
+	seen := uint(0)
+	for first := true; ; {
+		key, more := s.key(&first)
+		if !more {
+			return l
+		}
+		switch string(key) {
+		case "device":
+			if s.once(&seen, 1) {
+				l.Device = s.count()
+			}
+		case "host":
+			if s.once(&seen, 2) {
+				l.Host = s.count()
+			}
+		case "storage":
+			if s.once(&seen, 4) {
+				if l.Storage = s.count(); l.Storage.Or(0) > 0 {
+					s.fail()
+				}
+			}
 		default:
 			s.skip()
 		}

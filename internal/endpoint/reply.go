@@ -9,12 +9,13 @@ import (
 
 // reply gathers what the events of one reply say, and writes it to the Record.
 type reply struct {
-	native, keepText bool
+	native, pooling, keepText bool
 
 	done      bool // [DONE]
 	whole     bool // a complete JSON body
 	usageLast bool // the last event was a usage-only chunk
 	words     string
+	vectors   int
 	// source tells how chunks' tokens are known; broken that a chunk lacked them. counted is the running total.
 	source  bench.ChunkTokens
 	broken  bool
@@ -69,8 +70,10 @@ func (r *reply) take(rec *bench.Record, f *frame, at bench.Instant, size int) (t
 		rec.Fail(bench.FailMalformed, "the text of the reply is longer than 64 MiB, the most that is kept")
 		return true
 	}
+	r.vectors += f.vectors
+	r.done = r.done || f.done
 	r.usageLast = !r.native && f.choices == 0 && f.usage.Completion.Known()
-	return r.usageLast && rec.Finish != ""
+	return f.done || r.usageLast && rec.Finish != ""
 }
 
 func failureWords(words string) string {
@@ -89,6 +92,10 @@ func merge(u *bench.Usage, v bench.Usage) {
 	u.Completion = first(v.Completion, u.Completion)
 	u.Reasoning = first(v.Reasoning, u.Reasoning)
 	u.Cached = first(v.Cached, u.Cached)
+	u.Verifies = first(v.Verifies, u.Verifies)
+	if v.CachedBy != (bench.CacheLevels{}) {
+		u.CachedBy = v.CachedBy
+	}
 }
 
 // channel tells whether an event bears a token, and which kind decides: an answer before all, thinking after all text.
@@ -227,6 +234,12 @@ func (r *reply) ended(rec *bench.Record) bool {
 // judge looks for evidence of work in a reply that ended.
 func (r *reply) judge(rec *bench.Record) {
 	if len(rec.Chunks) > 0 {
+		return
+	}
+	if r.pooling {
+		if r.vectors == 0 {
+			rec.Fail(bench.FailEmpty, "the reply ended without a vector or score")
+		}
 		return
 	}
 	if n, known := rec.Usage.Completion.Get(); known && n >= 1 {
