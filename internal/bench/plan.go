@@ -21,9 +21,11 @@ type Prompt struct {
 // Request is one thing to ask. It is immutable once planned; ids are dense from 0 within a Plan.
 type Request struct {
 	ID int `json:"id"`
-	// Due is when the schedule wants it sent; Never where the load has no schedule.
-	Due    Instant `json:"due"`
-	Prompt Prompt  `json:"prompt"`
+	// Due is when the schedule wants it sent; Never where the load has no schedule, and for a turn that follows another.
+	Due Instant `json:"due"`
+	// After makes it a later turn of a conversation; nil for all others.
+	After  *After `json:"after,omitempty"`
+	Prompt Prompt `json:"prompt"`
 	// InputTokens is the tokenizer's count of the prompt as the data set defines it (raw text, no chat template).
 	InputTokens Count `json:"input_tokens"`
 	// TemplatedTokens is the tokenizer's count with the chat template around it, where that is known.
@@ -32,6 +34,8 @@ type Request struct {
 	OutputTokens int `json:"output_tokens"`
 	// Adapter is the LoRA adapter asked for; "" for none.
 	Adapter string `json:"adapter,omitempty"`
+	// RoutingKey, where not empty, tells a router which requests belong together (the header X-SMG-Routing-Key).
+	RoutingKey string `json:"routing_key,omitempty"`
 	// Extra is a JSON object of this row's own body fields, or nil.
 	Extra json.RawMessage `json:"extra,omitempty"`
 }

@@ -165,8 +165,10 @@ type Record struct {
 	Streamed bool `json:"streamed"`
 	// Retokenized is the tokenizer's count of the reply's text.
 	Retokenized Count `json:"retokenized,omitzero"`
-	// Text is the reply (thinking, then answer); it leaves the process only when asked for.
-	Text string `json:"text,omitempty"`
+	// Text is the reply (thinking, then answer); it leaves the process only when asked for. Its first Thinking bytes are
+	// thinking.
+	Text     string `json:"text,omitempty"`
+	Thinking int    `json:"thinking,omitempty"`
 	// Bytes is the size of the response body as received.
 	Bytes int64 `json:"bytes,omitempty"`
 	// Resent is true where the request was sent once more without a field the server refused.
@@ -175,7 +177,8 @@ type Record struct {
 	Malformed int `json:"malformed,omitempty"`
 	// Failure is nil for a success.
 	Failure *Failure `json:"failure,omitempty"`
-	// Cancelled is true where the user ended the run before the reply ended; it counts apart from failures.
+	// Cancelled is true where the user ended the run before the reply ended, or where the turn follows one that failed and was
+	// not sent; it counts apart from failures.
 	Cancelled bool `json:"cancelled,omitempty"`
 }
 
