@@ -3,9 +3,12 @@ package sim
 import (
 	"encoding/json"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/servemark/servemark/internal/sim/engine"
 )
 
 func TestEveryDialectStreams(t *testing.T) {
@@ -175,4 +178,30 @@ func TestBodiesAreLogged(t *testing.T) {
 	if log.String() != want {
 		t.Errorf("log = %s, want %s", log.String(), want)
 	}
+}
+
+func TestSpeculationIsTold(t *testing.T) {
+	c := busy(SGLang, engine.SGLang)
+	c.Engine.KVTokens = 4000
+	s, url := start(t, c)
+	_, body := post(t, url+"/generate", `{"text":"the river","sampling_params":{"max_new_tokens":200,"ignore_eos":true},"stream":true}`)
+	list, _ := events(t, body)
+	var last struct {
+		Meta struct {
+			Accept float64 `json:"spec_accept_length"`
+			Verify int     `json:"spec_verify_ct"`
+		} `json:"meta_info"`
+	}
+	frames := strings.Split(strings.TrimSpace(body), "\n\n")
+	if err := json.Unmarshal([]byte(strings.TrimPrefix(frames[len(frames)-2], "data: ")), &last); err != nil {
+		t.Fatal(err)
+	}
+	want := 199 / float64(len(list)-1) // E[m] is (1−0.6³)/(1−0.6) = 1.96
+	if math.Abs(last.Meta.Accept-want) > 1e-3 || last.Meta.Verify != len(list)-1 || want < 1.6 || want > 2.3 {
+		t.Errorf("accept length %v after %d verifications, frames say %v after %d", last.Meta.Accept, last.Meta.Verify, want, len(list)-1)
+	}
+	if body := get(t, url+"/metrics"); metric(body, "sglang:spec_verify_calls_total") != strconv.Itoa(len(list)-1) {
+		t.Errorf("/metrics says %s verifications, want %d", metric(body, "sglang:spec_verify_calls_total"), len(list)-1)
+	}
+	s.driver.wait()
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"runtime"
 	"sync"
 	"time"
 
@@ -35,11 +36,15 @@ func (d *driver) now() time.Duration { return time.Since(d.start) }
 
 // submit hands the answers of one HTTP request to the engine, all with the same stamps.
 func (d *driver) submit(list []*answer, accepted time.Duration) error {
+	requests := make([]engine.Request, len(list)) // hashing a long prompt must not hold up the steps
+	for i, a := range list {
+		requests[i] = a.request()
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := d.now()
-	for _, a := range list {
-		seq, err := d.eng.Submit(a.request(), accepted, now)
+	for i, a := range list {
+		seq, err := d.eng.Submit(requests[i], accepted, now)
 		if err != nil {
 			return err
 		}
@@ -94,6 +99,7 @@ func (d *driver) loop() {
 			return
 		}
 		d.mu.Unlock()
+		runtime.Gosched() // let the writers that were just woken run on this thread, before it sleeps
 		d.sleepUntil(next)
 	}
 }

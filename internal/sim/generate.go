@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -123,6 +124,12 @@ func (d *generateDialect) object(b *sse, r *reply, a *answer, from, to int) {
 	if to == len(a.pieces) {
 		b.str(`,"e2e_latency":`)
 		b.num6(d.server.driver.now() - r.accepted)
+		if d.server.params.SpecDepth > 0 { // the first token comes from the prompt, not from a verification
+			b.str(`,"spec_verify_ct":`)
+			b.num(a.steps - 1)
+			b.str(`,"spec_accept_length":`)
+			b.buf = strconv.AppendFloat(b.buf, float64(to-1)/float64(max(a.steps-1, 1)), 'f', 4, 64)
+		}
 	}
 	if r.batch {
 		b.str(`},"index":`)

@@ -64,6 +64,9 @@ func (s *Server) serverInfo(w http.ResponseWriter, _ *http.Request) {
 		"incremental_streaming_output": false, "enable_cache_report": s.reportsCache(), "enable_metrics": true, "random_seed": s.cfg.Seed,
 		"max_total_num_tokens": p.KVTokens, "max_req_input_len": s.contextLen() - 1, "speculative_num_draft_tokens": nullZero(p.SpecDepth),
 	}
+	if p.SpecDepth > 0 {
+		info["speculative_algorithm"], info["speculative_num_steps"], info["speculative_eagle_topk"] = "EAGLE", p.SpecDepth, 1
+	}
 	c := s.driver.counts()
 	state := map[string]any{
 		"memory_usage":                          map[string]any{"token_capacity": p.KVTokens},

@@ -27,6 +27,7 @@ type answer struct {
 	seq       *engine.Seq
 	submitted time.Duration
 	latest    engine.Emission // the last one expected
+	steps     int             // that made tokens of it
 	sent      int
 	planned   []time.Duration
 	flushed   []time.Duration
@@ -303,6 +304,7 @@ func (s *Server) newSSE() *sse {
 // expect notes the planned instant of released tokens.
 func (a *answer) expect(x release) {
 	a.latest = x.Emission
+	a.steps++
 	for range x.Tokens {
 		a.planned = append(a.planned, x.At)
 	}

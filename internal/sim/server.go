@@ -70,11 +70,14 @@ func newServer(c Config, tok Tokenizer, vocab int) (*Server, error) {
 // Handler serves every route of the flavour.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
+// idleTimeout is how long an idle connection is kept, as uvicorn does, which most real servers stand behind.
+const idleTimeout = 5 * time.Second
+
 // Serve answers on l until ctx ends; streams under way are then cut, and nil is returned once every goroutine is gone.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
-	h := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 30 * time.Second, BaseContext: func(net.Listener) context.Context { return base }}
+	h := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 30 * time.Second, IdleTimeout: idleTimeout, BaseContext: func(net.Listener) context.Context { return base }}
 	ended := make(chan error, 1)
 	go func() { ended <- h.Serve(l) }()
 	var err error
