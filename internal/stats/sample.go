@@ -22,6 +22,8 @@ type sample struct {
 	series bool
 	// asked is one more percentile to state; 0 for none.
 	asked float64
+	// only, where not nil, are the percentiles to state in place of the usual ones.
+	only []float64
 }
 
 type point struct {
@@ -83,10 +85,7 @@ func (s *sample) describe() bench.Distribution {
 	at := func(k int64) float64 { // the k-th smallest observation, from 0
 		return merged[sort.Search(len(ends), func(i int) bool { return ends[i] > k })].x
 	}
-	for _, p := range append(percentiles[:], s.asked) {
-		if p == 0 {
-			continue
-		}
+	for _, p := range s.stated() {
 		q := bench.Quantile{P: p, Value: quantile(at, n, p)}
 		if !s.pooled {
 			low, high := orderInterval(n, p/100)
@@ -103,6 +102,17 @@ func (s *sample) describe() bench.Distribution {
 		d.Quantiles = append(d.Quantiles, q)
 	}
 	return d
+}
+
+// stated lists the percentiles that the sample's description states.
+func (s *sample) stated() []float64 {
+	switch {
+	case s.only != nil:
+		return s.only
+	case s.asked != 0:
+		return append(percentiles[:], s.asked)
+	}
+	return percentiles[:]
 }
 
 // dependence returns what the values are worth as independent ones when a quantile at a limit is asked for: the smaller of two

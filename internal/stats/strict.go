@@ -7,10 +7,17 @@ import (
 	"github.com/servemark/servemark/internal/bench"
 )
 
-// Strict computes the figures that SGLang's client (0.5.23) prints, by its formulas, from our records: what --strict-compat
-// shows under the old labels. What the original has no figure for is left unmeasured. Failures stay failures, and where the
+// Strict computes the figures that the client of the plan's dialect prints (SGLang's 0.5.23, vLLM's 0.33), by its formulas,
+// from our records: what --strict-compat shows under the old labels. What the original has no figure for is left unmeasured. Failures stay failures, and where the
 // original prints 0 for an empty list the figure is not measured.
 func Strict(plan *bench.Plan, records []bench.Record) bench.Summary {
+	if plan.Spec.Dialect == bench.DialectVLLM {
+		return strictVLLM(plan, records)
+	}
+	return strictSGLang(plan, records)
+}
+
+func strictSGLang(plan *bench.Plan, records []bench.Record) bench.Summary {
 	r := gather(plan, records)
 	counted := r.counts()
 	s := bench.Summary{Planned: counted.Planned, Sent: counted.Sent, Completed: counted.Completed, Failed: counted.Failed,
@@ -52,7 +59,11 @@ func StrictPerRequest(plan *bench.Plan, records []bench.Record) []bench.Figures 
 	for _, rec := range byID(records) {
 		f := bench.Figures{ID: rec.ID, Input: inputOf(rec, index[rec.ID]), Output: bench.Counted(0)}
 		if rec.OK() {
-			rep := strictReply(rec, index[rec.ID], plan.Spec.Target.API)
+			read := strictReply
+			if plan.Spec.Dialect == bench.DialectVLLM {
+				read = vllmReply
+			}
+			rep := read(rec, index[rec.ID], plan.Spec.Target.API)
 			f.Output, f.TTFT, f.E2E, f.ITL = rep.output, rep.ttft, rep.e2e, rep.itl
 		}
 		out = append(out, f)
