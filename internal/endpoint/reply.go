@@ -212,7 +212,7 @@ func (r *reply) finish(rec *bench.Record) {
 		}
 	}
 	if r.keepText {
-		rec.Text = string(append(r.thinking, r.answer...))
+		rec.Text, rec.Thinking = string(append(r.thinking, r.answer...)), len(r.thinking)
 	}
 	if stopsShort(rec.Finish) {
 		kind, message := bench.FailAborted, `the server ended the reply with finish_reason "`+rec.Finish+`"`

@@ -14,6 +14,10 @@ import (
 // error. It returns an error when a request cannot be encoded (before anything is sent) or when emit returns one (which
 // ends the run in the same way).
 func (e *Engine) Run(ctx context.Context, plan *bench.Plan, emit func(bench.Record) error) error {
+	talk, err := e.turnsOf(plan)
+	if err != nil {
+		return err
+	}
 	messages := make([]bench.Message, len(plan.Requests))
 	for i := range plan.Requests {
 		m, err := e.o.Protocol.Encode(&plan.Requests[i])
@@ -28,7 +32,7 @@ func (e *Engine) Run(ctx context.Context, plan *bench.Plan, emit func(bench.Reco
 	e.reset(newClock())
 	defer e.closeIdle()
 	e.stamping.await(stampingWait)
-	e.dialer.ahead(ctx, e.base, e.o.Proxy, e.startingConnections(plan))
+	e.dialer.ahead(ctx, e.base, e.o.Proxy, e.startingConnections(plan, talk.begin()))
 	if e.o.Begin != nil {
 		e.o.Begin()
 	}
@@ -52,7 +56,8 @@ func (e *Engine) Run(ctx context.Context, plan *bench.Plan, emit func(bench.Reco
 			}
 		}
 	})
-	e.dispatch(ctx, plan, messages, finished)
+	talk.finished = finished
+	e.dispatch(ctx, plan, messages, talk)
 	e.health = self.end()
 	close(finished)
 	recorder.Wait()
@@ -62,9 +67,8 @@ func (e *Engine) Run(ctx context.Context, plan *bench.Plan, emit func(bench.Reco
 // stampingWait is how long a run waits for the kernel to begin stamping; it takes a few milliseconds.
 const stampingWait = 50 * time.Millisecond
 
-// startingConnections is how many requests can be in flight at the very start.
-func (e *Engine) startingConnections(plan *bench.Plan) int {
-	n := len(plan.Requests)
+// startingConnections is how many of the n requests that follow no other can be in flight at the very start.
+func (e *Engine) startingConnections(plan *bench.Plan, n int) int {
 	if c := plan.Spec.Load.Concurrency; c > 0 {
 		n = min(n, c)
 	}
@@ -75,18 +79,18 @@ func (e *Engine) startingConnections(plan *bench.Plan) int {
 }
 
 // dispatch walks the plan and returns when every started request has its Record in finished.
-func (e *Engine) dispatch(ctx context.Context, plan *bench.Plan, messages []bench.Message, finished chan<- bench.Record) {
+func (e *Engine) dispatch(ctx context.Context, plan *bench.Plan, messages []bench.Message, talk *turns) {
 	var slots chan struct{}
 	if c := plan.Spec.Load.Concurrency; c > 0 {
 		slots = make(chan struct{}, c)
 	}
-	end := bench.Never
-	if d := plan.Spec.Load.Duration; d > 0 {
-		end = bench.At(d)
-	}
+	end := talk.end
 	var inFlight sync.WaitGroup
 	defer inFlight.Wait()
 	for i := range plan.Requests {
+		if plan.Requests[i].After != nil {
+			continue // its conversation comes to it
+		}
 		due := plan.Requests[i].Due
 		if due.Known() {
 			if end.Known() && due > end || !e.clock.pause(due, ctx.Done(), e.fine) {
@@ -115,15 +119,21 @@ func (e *Engine) dispatch(ctx context.Context, plan *bench.Plan, messages []benc
 				}
 			})
 			defer free()
-			e.o.Live.InFlight.Add(1)
-			done := sync.OnceFunc(func() { e.o.Live.InFlight.Add(-1); free() })
-			e.exchange(ctx, messages[i], &rec, done)
-			done()
-			e.o.Live.Done.Add(1)
-			if rec.Failure != nil {
-				e.o.Live.Failed.Add(1)
-			}
-			finished <- rec
+			e.perform(ctx, messages[i], &rec, talk.keeps(i, free))
+			talk.finished <- rec
+			talk.follow(ctx, i, rec)
 		})
+	}
+}
+
+// perform exchanges one request and keeps the live figures; release is called as soon as its reply is over.
+func (e *Engine) perform(ctx context.Context, m bench.Message, rec *bench.Record, release func()) {
+	e.o.Live.InFlight.Add(1)
+	done := sync.OnceFunc(func() { e.o.Live.InFlight.Add(-1); release() })
+	e.exchange(ctx, m, rec, done)
+	done()
+	e.o.Live.Done.Add(1)
+	if rec.Failure != nil {
+		e.o.Live.Failed.Add(1)
 	}
 }
