@@ -18,6 +18,8 @@ type flagDef struct {
 	help    string
 	// own marks a flag of servemark beside the original's: prefixes do not resolve to it.
 	own bool
+	// repeat keeps the values of every time the flag is typed; else the last one wins.
+	repeat bool
 }
 
 type arity int
@@ -41,6 +43,7 @@ const (
 	kindPositive // a finite float above 0
 	kindSLO      // METRIC:MILLISECONDS
 	kindDuration // 90s, 2m
+	kindGoal     // METRIC <= VALUE
 )
 
 // arguments is a parsed command line: what was typed, in terms of a table.
@@ -192,12 +195,17 @@ func (a *arguments) take(def *flagDef, values []string, inline bool) {
 	for _, v := range values {
 		if f := check(def, v); f != nil {
 			a.faults = append(a.faults, *f)
-			delete(a.values, def.name)
+			if !def.repeat {
+				delete(a.values, def.name)
+			}
 			return
 		}
 	}
 	if values == nil {
 		values = []string{}
+	}
+	if def.repeat {
+		values = append(a.values[def.name], values...)
 	}
 	a.values[def.name] = values
 }
@@ -225,6 +233,10 @@ func check(def *flagDef, v string) *fault {
 	case kindDuration:
 		if _, err := parseDuration(v); err != nil {
 			return &fault{flag: flag, what: err.Error(), cure: "write it as 90s, 2m or 1h30m"}
+		}
+	case kindGoal:
+		if _, err := parseGoal(v); err != nil {
+			return &fault{flag: flag, what: err.Error()}
 		}
 	}
 	if def.choices != nil && !slices.Contains(def.choices, v) {
@@ -306,7 +318,7 @@ func (a *arguments) wrong(name, what, cure string) {
 
 // placeholder is how a flag's value is written in help.
 func placeholder(d *flagDef) string {
-	word := map[kind]string{kindInt: "N", kindFloat: "X", kindPositive: "X", kindSLO: "METRIC:MS", kindDuration: "TIME"}[d.kind]
+	word := map[kind]string{kindInt: "N", kindFloat: "X", kindPositive: "X", kindSLO: "METRIC:MS", kindDuration: "TIME", kindGoal: "GOAL"}[d.kind]
 	if word == "" {
 		word = strings.ToUpper(d.name[strings.LastIndexByte(d.name, '-')+1:])
 	}

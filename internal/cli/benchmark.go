@@ -42,5 +42,10 @@ func (c *console) benchmark(ctx context.Context, name string, a *arguments, j jo
 	if len(a.faults) > 0 {
 		return c.refuse(name, exitUsage, faultLines(a.faults))
 	}
-	return newSession(c, name, &j).run(ctx)
+	if j.runs > 1 {
+		return c.repeat(ctx, name, &j)
+	}
+	s := newSession(c, name, &j)
+	s.aloneStage()
+	return s.run(ctx)
 }

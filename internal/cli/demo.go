@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"github.com/servemark/servemark/internal/bench"
-	"github.com/servemark/servemark/internal/plan"
 	"github.com/servemark/servemark/internal/sim"
-	"github.com/servemark/servemark/internal/stats"
 )
 
 var demoTable = []flagDef{
@@ -62,7 +60,7 @@ func (c *console) demo(ctx context.Context, a *arguments) int {
 	c.say("On a server of your own: servemark run http://HOST:PORT\n")
 	j := demoJob("http://"+l.Addr().String(), a)
 	s := newSession(c, "demo", &j)
-	s.before = s.singleStream
+	s.before = func(ctx context.Context) error { return s.singleStream(ctx, demoAlone) }
 	return s.run(ctx)
 }
 
@@ -82,24 +80,4 @@ func demoJob(base string, a *arguments) job {
 		},
 		journal: a.text("journal"), progress: !a.on("no-progress"), smokeTest: true, native: true, forgiving: true,
 	}
-}
-
-// singleStream measures what one user alone gets, in a stage of its own before the load.
-func (s *session) singleStream(ctx context.Context) error {
-	spec := *s.spec
-	spec.Load.Rate, spec.Load.Concurrency, spec.Dataset.Rows, spec.Seed = 0, 1, demoAlone, s.spec.Seed+1
-	p, err := plan.Build(spec, s.inputs(ctx))
-	if err != nil {
-		return refused(err)
-	}
-	var records []bench.Record
-	if err := s.engine.Run(ctx, p, func(r bench.Record) error { records = append(records, r); return nil }); err != nil {
-		return err
-	}
-	alone := stats.Summarize(p, records, stats.Options{})
-	s.figures = map[string]bench.Measure{"single_stream": stats.Figure(&alone, "single_stream")}
-	if v, ok := s.figures["single_stream"].Get(); ok {
-		s.say("single stream: %.1f tok/s (%d requests one after another)", v, len(records))
-	}
-	return nil
 }

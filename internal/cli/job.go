@@ -20,6 +20,8 @@ type job struct {
 	journal      string // "-" for none
 	progress     bool
 	requireValid bool
+	// runs repeats the run with prompts of its own each time; 0 and 1 are one run.
+	runs         int
 	flush        bool
 	flushTimeout time.Duration
 	// smokeTest makes the first warm-up request a test that must pass. With Spec.Warmup = 0 nothing is posted.

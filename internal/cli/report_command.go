@@ -9,11 +9,11 @@ import (
 	"github.com/servemark/servemark/internal/stats"
 )
 
-var reportTable = []flagDef{
+var reportTable = append([]flagDef{
 	{name: "help", arity: arityHelp, help: "this text"},
 	{name: "json", arity: aritySwitch, help: "the summary as JSON"},
 	{name: "line", arity: aritySwitch, help: "the result line of sglang.bench_serving"},
-}
+}, goalFlags...)
 
 // reportCommand prints journals again.
 func reportCommand() command {
@@ -31,6 +31,7 @@ func (c *console) report(a *arguments) int {
 	if a.on("json") && a.on("line") {
 		a.wrong("line", "cannot be combined with --json", "choose one form")
 	}
+	goals := a.goals()
 	if len(a.faults) > 0 {
 		return c.refuse("report", exitUsage, faultLines(a.faults))
 	}
@@ -44,6 +45,8 @@ func (c *console) report(a *arguments) int {
 	for _, f := range j.Faults {
 		c.warn("warning: line %d is left out: %s", f.Line, safe(f.Cause))
 	}
+	recorded := len(j.Plan.Spec.Goals)
+	j.Plan.Spec.Goals = append(j.Plan.Spec.Goals, goals...)
 	run := report.Run{Plan: j.Plan, Server: j.Server, Started: j.Started, Version: j.Version,
 		Summary: stats.Summarize(j.Plan, j.Records, stats.Options{Unfinished: j.Unfinished(), Figures: j.Figures})}
 	if j.Plan.Spec.Strict {
@@ -63,6 +66,11 @@ func (c *console) report(a *arguments) int {
 	}
 	if err != nil {
 		return c.refuse("report", exitFailed, []string{err.Error()})
+	}
+	for _, g := range run.Summary.Goals[recorded:] {
+		if !g.Met {
+			return exitGoal
+		}
 	}
 	return exitOK
 }

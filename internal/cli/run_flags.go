@@ -14,7 +14,7 @@ import (
 )
 
 // runTable holds the flags of `servemark run`.
-var runTable = []flagDef{
+var runTable = append([]flagDef{
 	{name: "help", arity: arityHelp, help: "this text"},
 	{name: "model", help: "name to ask for (default: what the server serves)"},
 	{name: "tokenizer", help: "file, folder or org/name (default: what the server declares, else its usage counts)"},
@@ -28,6 +28,7 @@ var runTable = []flagDef{
 	{name: "range-ratio", kind: kindFloat, preset: []string{"1"}, help: "draw lengths from ratio × length to length; 1 is exact"},
 	{name: "dataset", preset: []string{"random"}, choices: []string{"random", "random-ids", "sharegpt", "custom", "openai"}, help: "what to ask"},
 	{name: "dataset-path", help: "its file"},
+	{name: "runs", kind: kindInt, preset: []string{"1"}, help: "repeat the run, each with prompts of its own (seed, seed+1, …), and show the spread between runs"},
 	{name: "warmup", kind: kindInt, preset: []string{"1"}, help: "requests before the clock starts; the first is the smoke test"},
 	{name: "flush-cache", arity: aritySwitch, help: "empty the server's prefix cache before the load"},
 	{name: "no-stream", arity: aritySwitch, help: "ask for whole replies; TTFT, TPOT and ITL are then n/a"},
@@ -48,7 +49,7 @@ var runTable = []flagDef{
 	{name: "first-byte-timeout", kind: kindDuration, preset: []string{"1h"}, help: "limit from sending to the first response byte"},
 	{name: "idle-timeout", kind: kindDuration, preset: []string{"10m"}, help: "limit between two reads of a reply"},
 	{name: "request-timeout", kind: kindDuration, preset: []string{"6h"}, help: "limit for a whole reply"},
-}
+}, goalFlags...)
 
 // Defaults of `run` where neither the rate nor the number of requests is given.
 const (
@@ -149,6 +150,10 @@ func (r *runReader) load() {
 	}
 	r.job.smokeTest = s.Warmup > 0
 	s.SLOs = parseSLOs(r.list("slo"))
+	s.Goals = r.goals()
+	if r.job.runs, _ = r.whole("runs"); r.job.runs < 1 {
+		r.wrong("runs", fmt.Sprintf("%d is out of range: at least 1", r.job.runs), "")
+	}
 	s.MaxErrorRate = r.share("max-error-rate")
 }
 

@@ -50,6 +50,8 @@ type session struct {
 	// figures are measured outside the load and may be named by goals.
 	figures     map[string]bench.Measure
 	journalPath string
+	// result is the run's report once it is measured; nil before.
+	result *report.Run
 }
 
 // refusal is what ends a session before its load: every fault found at that point.

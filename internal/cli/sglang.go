@@ -287,6 +287,7 @@ func (s *sglangReader) load() {
 	}
 	s.job.smokeTest = spec.Warmup > 0
 	spec.SLOs = parseSLOs(s.list("goodput"))
+	spec.Goals = s.goals()
 	spec.MaxErrorRate = s.share("max-error-rate")
 	if alpha := s.number("lora-zipf-alpha"); !(alpha > 1) {
 		s.wrong("lora-zipf-alpha", fmt.Sprintf("%v is out of range: above 1", alpha), "")

@@ -169,7 +169,7 @@ var sglangFlags = []disposition{
 }
 
 // sglangOwn are servemark's own flags in this dialect.
-var sglangOwn = []flagDef{
+var sglangOwn = append(goalFlags[:len(goalFlags):len(goalFlags)], []flagDef{
 	{name: "strict-compat", arity: aritySwitch, own: true, help: "the original's bodies byte for byte and its formulas, from our records"},
 	{name: "max-error-rate", kind: kindFloat, preset: []string{"0.01"}, own: true, help: "share of failed requests (0 to 1) above which the exit code is 1"},
 	{name: "journal", own: true, help: "where the journal of the run goes (default: beside the output file); - for none"},
@@ -180,4 +180,4 @@ var sglangOwn = []flagDef{
 	{name: "first-byte-timeout", kind: kindDuration, preset: []string{"1h"}, own: true, help: "limit from sending to the first response byte"},
 	{name: "idle-timeout", kind: kindDuration, preset: []string{"10m"}, own: true, help: "limit between two reads of a reply"},
 	{name: "request-timeout", kind: kindDuration, preset: []string{"6h"}, own: true, help: "limit for a whole reply"},
-}
+}...)

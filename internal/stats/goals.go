@@ -123,7 +123,7 @@ func AloneFigures(alone *bench.Summary) map[string]bench.Measure {
 func (r *run) value(res *bench.GoalResult, s *bench.Summary) {
 	m, ok := MetricNamed(res.Goal.Metric)
 	switch {
-	case !ok:
+	case !ok, m.Name == "single_stream" && s.PeakConcurrency > 1: // that stream was not alone
 	case m.Spread:
 		r.statistic(res, m, s)
 	default:
