@@ -90,6 +90,32 @@ func TestGoldenSchedules(t *testing.T) {
  76.4-86.5  decode 1 prompt 0 waiting 1
  86.5-99.6  decode 0 prompt 31
 `},
+		{"vllm takes a request back only when all of it fits",
+			Params{Schedule: VLLM, PageSize: 10, KVTokens: 60, TokenBudget: 20}, []job{{0, Request{Prompt: 18, Output: 16}}, {0, Request{Prompt: 28, Output: 9}}}, `
+  0.0-12.0  decode 0 prompt 20
+ 12.0-24.0  decode 1 prompt 19
+ 24.0-34.8  decode 1 prompt 7
+ 34.8-45.0  decode 2 prompt 0
+ 45.0-55.2  decode 2 prompt 0
+ 55.2-65.3  decode 1 prompt 0 preempted 1 waiting 1
+ 65.3-75.4  decode 1 prompt 0 waiting 1
+ 75.4-85.5  decode 1 prompt 0 waiting 1
+ 85.5-95.6  decode 1 prompt 0 waiting 1
+ 95.6-105.7 decode 1 prompt 0 waiting 1
+105.7-115.8 decode 1 prompt 0 waiting 1
+115.8-125.9 decode 1 prompt 0 waiting 1
+125.9-136.0 decode 1 prompt 0 waiting 1
+136.0-146.1 decode 1 prompt 0 waiting 1
+146.1-156.2 decode 1 prompt 0 waiting 1
+156.2-166.3 decode 1 prompt 0 waiting 1
+166.3-178.3 decode 0 prompt 20
+178.3-189.4 decode 0 prompt 11
+189.4-199.5 decode 1 prompt 0
+199.5-209.6 decode 1 prompt 0
+209.6-219.7 decode 1 prompt 0
+219.7-229.8 decode 1 prompt 0
+229.8-239.9 decode 1 prompt 0
+`},
 		{"sglang retracts the shortest answer",
 			Params{Schedule: SGLang, PageSize: 10, KVTokens: 60, Conservativeness: 0.01}, []job{{0, Request{Prompt: 28, Output: 12}}, {at(15), Request{Prompt: 18, Output: 10}}}, `
   0.0-12.8  decode 0 prompt 28

@@ -2,7 +2,8 @@ package engine
 
 // planVLLM fills a step the way vLLM does: one token for every running decode, then chunks of running prompts, then waiting
 // requests in order of arrival, until the token budget, the number of running requests or the KV pool is used up. When a
-// running request finds no page, the latest admitted one loses its pages.
+// running request finds no page, the latest admitted one loses its pages; nobody is admitted in such a step, nor before the
+// pages of the whole prompt are free.
 func (b *batch) planVLLM() {
 	budget := b.e.params.TokenBudget
 	for _, decodes := range []bool{true, false} {
@@ -54,9 +55,8 @@ func (b *batch) admitWaiting(budget int) {
 		}
 		hit, freeOnes := b.hits(s)
 		need := min(s.total()-hit*p.PageSize, budget)
-		pages := (hit*p.PageSize+need+p.PageSize-1)/p.PageSize - hit
-		if b.e.kv.free-freeOnes < pages {
-			break
+		if whole := (s.total()+p.PageSize-1)/p.PageSize - hit; b.e.kv.free-freeOnes < whole {
+			break // the first chunk might fit, but the request would be preempted before its end
 		}
 		b.admit(s, hit)
 		b.grow(s, s.computed+need)
