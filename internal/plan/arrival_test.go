@@ -17,10 +17,12 @@ func dues(t *testing.T, n int, s bench.Spec) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	requests := make([]bench.Request, n)
-	arrivalOf(s.Load)(requests, &s, rnd)
+	p := &bench.Plan{Spec: s, Requests: make([]bench.Request, n)}
+	if err := schedule(p, rnd); err != nil {
+		t.Fatal(err)
+	}
 	out := make([]float64, n)
-	for i, r := range requests {
+	for i, r := range p.Requests {
 		out[i] = time.Duration(r.Due).Seconds()
 	}
 	return out

@@ -6,6 +6,6 @@ import (
 )
 
 // constant leaves 1/rate between any two requests.
-func constant(requests []bench.Request, s *bench.Spec, _ dataset.Streams) {
-	spread(requests, s, func(rate float64) float64 { return 1 / rate })
+func constant(requests []*bench.Request, s *bench.Spec, _ dataset.Streams, each func(i int)) {
+	spread(requests, s, each, func(rate float64) float64 { return 1 / rate })
 }

@@ -17,7 +17,7 @@ type Inputs = dataset.Inputs
 
 // Check reports every fault that the Spec alone shows, without opening anything.
 func Check(spec bench.Spec) []error {
-	return append(dataset.CheckSpec(&spec), checkLoad(spec.Load)...)
+	return append(append(dataset.CheckSpec(&spec), checkLoad(spec.Load)...), checkLoRA(spec.LoRA)...)
 }
 
 func checkLoad(l bench.LoadSpec) []error {
@@ -56,13 +56,39 @@ func Build(spec bench.Spec, in Inputs) (*bench.Plan, error) {
 		}
 		p.Spec.Load.Trace, p.Spec.Load.Rate = true, 0
 	}
-	arrivalOf(p.Spec.Load)(p.Requests, &p.Spec, rnd)
+	if err := schedule(p, rnd); err != nil {
+		return nil, err
+	}
 	p.Seal()
 	return p, nil
 }
 
-// arrival gives requests their due times. A member of the family is one file.
-type arrival func(requests []bench.Request, s *bench.Spec, rnd dataset.Streams)
+// schedule gives requests their adapters and due times; later turns have their conversation's adapter and no due time
+// before there is an answer.
+func schedule(p *bench.Plan, rnd dataset.Streams) error {
+	next, err := p.Turns()
+	if err != nil {
+		return fmt.Errorf("the data set %s made a broken plan: %w", p.Spec.Dataset.Name, err)
+	}
+	var first []*bench.Request
+	for i := range p.Requests {
+		if p.Requests[i].After == nil {
+			first = append(first, &p.Requests[i])
+		}
+	}
+	adapter := adapters(p.Spec.LoRA, rnd)
+	arrivalOf(p.Spec.Load)(first, &p.Spec, rnd, func(i int) { first[i].Adapter = adapter(i) })
+	for i := range p.Requests {
+		if k := next[i]; k >= 0 {
+			p.Requests[k].Adapter, p.Requests[k].Due = p.Requests[i].Adapter, bench.Never
+		}
+	}
+	return nil
+}
+
+// arrival gives requests their due times and calls each once with every request's index, before what it draws for it. A
+// member of the family is one file.
+type arrival func(requests []*bench.Request, s *bench.Spec, rnd dataset.Streams, each func(i int))
 
 func arrivalOf(l bench.LoadSpec) arrival {
 	switch {

@@ -6,8 +6,9 @@ import (
 )
 
 // unlimited has no schedule: a request is due when it gets a slot.
-func unlimited(requests []bench.Request, _ *bench.Spec, _ dataset.Streams) {
+func unlimited(requests []*bench.Request, _ *bench.Spec, _ dataset.Streams, each func(i int)) {
 	for i := range requests {
+		each(i)
 		requests[i].Due = bench.Never
 	}
 }
