@@ -169,10 +169,16 @@ type Summary struct {
 	Failures      []FailureGroup `json:"failures,omitempty"`
 	Goodput       *Goodput       `json:"goodput,omitempty"`
 	// SteadyState is the run without its ramp-up and drain, where they could be told from the rest.
-	SteadyState    *SteadyState `json:"steady_state,omitempty"`
-	Goals          []GoalResult `json:"goals,omitempty"`
-	Verdict        Verdict      `json:"verdict"`
-	MalformedCount int          `json:"malformed_events"`
+	SteadyState *SteadyState `json:"steady_state,omitempty"`
+	Goals       []GoalResult `json:"goals,omitempty"`
+	// Lag is how long events waited in the kernel until this client read them; SharedStamps the share of events (0..1) that
+	// have the time of a later one because they were read late. Both are of events with a kernel stamp.
+	Lag          Distribution `json:"receive_lag"`
+	SharedStamps Measure      `json:"shared_stamps"`
+	// Health is what the load engine knew of itself; nil for journals that do not have it.
+	Health         *Health `json:"health,omitempty"`
+	Verdict        Verdict `json:"verdict"`
+	MalformedCount int     `json:"malformed_events"`
 	// Notes are facts a reader must know that do not touch the verdict.
 	Notes []string `json:"notes,omitempty"`
 }

@@ -33,4 +33,6 @@ type End struct {
 	Interrupted bool `json:"interrupted"`
 	// Cause says in words why the run ended early.
 	Cause string `json:"cause,omitempty"`
+	// Health is what the load engine knew of itself; it has a line of its own before the end's.
+	Health *bench.Health `json:"-"`
 }

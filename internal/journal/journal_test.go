@@ -61,7 +61,7 @@ func write(t *testing.T, h Header, n int, end bool) []byte {
 		}
 	}
 	if end {
-		if err := w.Close(End{At: h.Started.Add(time.Minute)}); err != nil {
+		if err := w.Close(End{At: h.Started.Add(time.Minute), Health: &bench.Health{Engine: "net/http", KernelReads: 9, Cores: 2}}); err != nil {
 			t.Fatal(err)
 		}
 	} else {
@@ -88,7 +88,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &Run{Header: h, End: &End{At: h.Started.Add(time.Minute)}}
+	want := &Run{Header: h, End: &End{At: h.Started.Add(time.Minute)}, Health: &bench.Health{Engine: "net/http", KernelReads: 9, Cores: 2}}
 	want.Format, want.Plan = Format, h.Plan.WithoutPrompts()
 	smoke.Text = ""
 	for i := range 3 {
@@ -164,7 +164,7 @@ func TestTornAtEachByte(t *testing.T) {
 		if err != nil {
 			t.Fatalf("Read(first %d bytes) = %v", cut, err)
 		}
-		if want := min(whole-1, 3); len(got.Records) != want || (got.End != nil) != (whole == 5) || len(got.Faults) != 0 {
+		if want := min(whole-1, 3); len(got.Records) != want || (got.Health != nil) != (whole >= 5) || (got.End != nil) != (whole == 6) || len(got.Faults) != 0 {
 			t.Fatalf("Read(first %d bytes) = %d records, end %v, faults %v; want %d records", cut, len(got.Records), got.End, got.Faults, want)
 		}
 		clean := cut == len(b) || b[cut] == '\n' || b[cut-1] == '\n'

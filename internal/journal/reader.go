@@ -16,8 +16,9 @@ import (
 type Run struct {
 	Header
 	Records []bench.Record
-	// End is nil where the writer did not come to its end.
-	End *End
+	// End is nil where the writer did not come to its end, Health where the file has none.
+	End    *End
+	Health *bench.Health
 	// Torn is true where the last line is only the start of one: the writer was killed while it wrote.
 	Torn bool
 	// Faults are lines in the middle that could not be used; the rest of the journal is unharmed.
@@ -123,8 +124,9 @@ func (r *Run) header(line []byte) error {
 // line takes one line after the first and returns why it cannot be used, if so.
 func (r *Run) line(line []byte, seen map[int]bool) (cause string) {
 	var probe struct {
-		ID  *int `json:"id"`
-		End *End `json:"end"`
+		ID     *int          `json:"id"`
+		End    *End          `json:"end"`
+		Health *bench.Health `json:"health"`
 	}
 	rec := bench.NewRecord(0)
 	err := json.Unmarshal(line, &probe)
@@ -133,6 +135,9 @@ func (r *Run) line(line []byte, seen map[int]bool) (cause string) {
 		return err.Error()
 	case probe.End != nil:
 		r.End = probe.End
+		return ""
+	case probe.Health != nil:
+		r.Health = probe.Health
 		return ""
 	case probe.ID == nil:
 		r.Unknown++

@@ -91,7 +91,7 @@ func (w *Writer) Append(r bench.Record) error {
 	return nil
 }
 
-// Close writes the end, makes the disk keep the file and closes it. A second Close does nothing.
+// Close writes the client's health, where it is given, and the end, makes the disk keep the file and closes it. A second Close does nothing.
 func (w *Writer) Close(e End) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,9 +99,17 @@ func (w *Writer) Close(e End) error {
 		return nil
 	}
 	w.closed = true
-	err := w.line(struct {
+	var err error
+	if e.Health != nil {
+		err = w.line(struct {
+			Health *bench.Health `json:"health"`
+		}{e.Health})
+	}
+	if endErr := w.line(struct {
 		End End `json:"end"`
-	}{e})
+	}{e}); err == nil {
+		err = endErr
+	}
 	if syncErr := w.file.Sync(); err == nil && syncErr != nil {
 		err = w.fault(syncErr)
 	}

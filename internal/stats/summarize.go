@@ -13,12 +13,15 @@ type Options struct {
 	// Figures are measured outside the run and may be named by goals ("single_stream" of a stream that was alone); they win
 	// over the run's own figure of that name.
 	Figures map[string]bench.Measure
+	// Health is what the load engine knew of itself; nil where nobody kept it.
+	Health *bench.Health
 }
 
 // Summarize computes everything that a report says of a run, by servemark's own definitions (docs/metrics.md). Records may
 // come in any order.
 func Summarize(plan *bench.Plan, records []bench.Record, o Options) bench.Summary {
 	r := gather(plan, records)
+	r.health = o.Health
 	s := r.counts()
 	s.Partial = o.Unfinished || len(records) < len(plan.Requests) && plan.Spec.Load.Duration == 0
 	s.Duration = r.duration()
@@ -26,6 +29,7 @@ func Summarize(plan *bench.Plan, records []bench.Record, o Options) bench.Summar
 	r.measureRates(&s)
 	r.measureLatency(&s)
 	r.measureSchedule(&s)
+	r.measureClient(&s)
 	s.Failures = groupFailures(r.records)
 	s.Goodput = goodput(plan.Spec.SLOs, r.judged(), s.Completed+s.Failed, s.Duration)
 	if s.Goodput != nil {
@@ -47,6 +51,8 @@ type run struct {
 	// scheduled is true where the plan gives requests due times of their own.
 	scheduled bool
 	starts    []start // of every request that was sent, by id
+	health    *bench.Health
+	reads     *readings
 }
 
 // gather computes what several figures share.

@@ -37,8 +37,8 @@ const (
 func (r *run) verdict(s *bench.Summary) bench.Verdict {
 	v := bench.Verdict{Level: bench.Valid}
 	rules := []func(*bench.Summary) (bench.VerdictLevel, string){
-		r.nothingMeasured, r.clockWrong, r.clientLate, r.scheduleMissed, r.tooManyFailures, r.errorsInStreams, r.malformed,
-		r.warmCache, r.inputDisagrees, r.outputDisagrees, r.limitIgnored,
+		r.nothingMeasured, r.clockWrong, r.clockStepped, r.readLate, r.slotsEmpty, r.clientLate, r.scheduleMissed,
+		r.tooManyFailures, r.errorsInStreams, r.malformed, r.warmCache, r.inputDisagrees, r.outputDisagrees, r.limitIgnored,
 	}
 	for _, rule := range rules {
 		level, cause := rule(s)
@@ -122,7 +122,7 @@ func (r *run) clientLate(s *bench.Summary) (bench.VerdictLevel, string) {
 		return "", ""
 	}
 	return level, fmt.Sprintf("client late: requests left %s after they could have gone at p99 (at least %s with 95 %% confidence; "+
-		"limit %s, median %s %s); give the client more or idle cores, or ask for less load", ms(q.Value), ms(sure), ms(limit), name, ms(median))
+		"limit %s, median %s %s); %s", ms(q.Value), ms(sure), ms(limit), name, ms(median), r.remedy())
 }
 
 // scheduleMissed: the requests took longer to leave than the schedule wanted, waits for the user's own cap left out.
@@ -208,7 +208,7 @@ func (r *run) warmCache(*bench.Summary) (bench.VerdictLevel, string) {
 			continue
 		}
 		prompt += n
-		c -= around(r.replies[i].req, n)
+		c -= r.around(r.replies[i].req, n)
 		if stated && c > warmTokens && float64(c) > warmShare*float64(n) {
 			warm++
 			cached += c
@@ -221,10 +221,10 @@ func (r *run) warmCache(*bench.Summary) (bench.VerdictLevel, string) {
 		"TTFT is too good: flush the cache or take another seed", warm, len(r.replies), cached, prompt, 100*float64(cached)/float64(prompt))
 }
 
-// around is how many of the n tokens a server counts stand around the prompt: what a chat template adds is the same for every
-// request, so its being cached says nothing of the prompt.
-func around(req *bench.Request, n int) int {
-	if raw, _ := plannedInput(req); raw.Known() {
+// around is how many of the n tokens a server counts stand around a chat's prompt: what a chat template adds is the same for
+// every request, so its being cached says nothing of the prompt.
+func (r *run) around(req *bench.Request, n int) int {
+	if raw, _ := plannedInput(req); raw.Known() && r.plan.Spec.Target.API == bench.APIChat {
 		return max(0, n-raw.Or(0))
 	}
 	return 0

@@ -1,0 +1,175 @@
+package stats
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/servemark/servemark/internal/bench"
+)
+
+// Limits of the rules that judge this client as a reader.
+const (
+	// An event is read late above the larger of lateRead and lateReadShare of its reply's mean time between events.
+	lateRead, lateReadShare = 500 * time.Microsecond, 0.25
+	// Events that share a stamp because they were read late, as a share of all; fewer than sharedLeast are chance.
+	sharedSuspect, sharedInvalid, sharedLeast = 0.001, 0.01, 10
+	// Receive lag p99, as a share of the median time between events: at 1 events of one stream run together.
+	lagSuspect = 0.5
+	// With a fixed concurrency a lag at a reply's end keeps a slot empty: its mean as a share of the mean E2E.
+	emptySuspect, emptyInvalid = 0.02, 0.10
+)
+
+// readings is how this client kept up with what it was sent.
+type readings struct {
+	lags [256]int64 // events by bench.Lag
+	// Events by whether they were read late, and of these those that were not alone in their read.
+	prompt, promptShared, late, lateShared int64
+	// ends adds up the lag at the end of each success.
+	ends time.Duration
+	done int
+}
+
+// readings looks at each event's receive stamp and lag.
+func (r *run) readings() *readings {
+	g := &readings{}
+	for _, rec := range r.records {
+		g.add(rec)
+	}
+	return g
+}
+
+func (g *readings) add(rec *bench.Record) {
+	n := len(rec.Chunks)
+	if n == 0 {
+		return
+	}
+	limit := lateRead
+	if n > 1 {
+		limit = max(limit, time.Duration(lateReadShare*float64(rec.LastChunk().Sub(rec.FirstChunk()))/float64(n-1)))
+	}
+	for i, j := 0, 0; i < n; i = j {
+		for j = i + 1; j < n && rec.Chunks[j].At == rec.Chunks[i].At; j++ {
+		}
+		lag, known := rec.Chunks[i].Lag.Get()
+		if !known {
+			continue
+		}
+		g.lags[rec.Chunks[i].Lag] += int64(j - i)
+		events, shared := &g.prompt, &g.promptShared
+		if lag >= limit {
+			events, shared = &g.late, &g.lateShared
+		}
+		*events += int64(j - i)
+		if j-i > 1 {
+			*shared += int64(j - i)
+		}
+		if j == n && rec.OK() {
+			g.ends += lag
+			g.done++
+		}
+	}
+}
+
+// shared is the number of events that share a stamp because they were read late: those in late reads that are more than the
+// server writes together, as the prompt reads show, and their share of all events with a stamp.
+func (g *readings) shared() (events float64, share bench.Measure) {
+	if g.prompt+g.late == 0 {
+		return 0, bench.Measure{}
+	}
+	events = float64(g.lateShared)
+	if g.prompt > 0 {
+		events -= float64(g.late) * float64(g.promptShared) / float64(g.prompt)
+	}
+	events = max(events, 0)
+	return events, bench.Measured(events / float64(g.prompt+g.late))
+}
+
+// lag describes how long events waited for this client.
+func (g *readings) lag() bench.Distribution {
+	s := sample{pooled: true, only: []float64{50, 99, 99.9}}
+	for l, n := range g.lags {
+		if d, known := bench.Lag(l).Get(); known {
+			s.addTimes(d.Seconds(), n)
+		}
+	}
+	return s.describe()
+}
+
+// measureClient fills in how this client kept up.
+func (r *run) measureClient(s *bench.Summary) {
+	g := r.readings()
+	r.reads = g
+	s.Lag = g.lag()
+	_, s.SharedStamps = g.shared()
+	s.Health = r.health
+}
+
+// readLate: events that ran together in the kernel because this client did not read them in time have one stamp, that of the
+// last, and the gaps between them are lost.
+func (r *run) readLate(s *bench.Summary) (bench.VerdictLevel, string) {
+	events, m := r.reads.shared()
+	share, ok := m.Get()
+	if !ok {
+		return "", ""
+	}
+	lag, _ := s.Lag.Quantile(99)
+	if share >= sharedSuspect && events >= sharedLeast {
+		level := bench.Suspect
+		if share >= sharedInvalid {
+			level = bench.Invalid
+		}
+		return level, fmt.Sprintf("client overloaded: %.2f %% of the events were read so late that they share one time of arrival with others "+
+			"(receive lag p99 %s): ITL and TTFT are wrong by that; %s", 100*share, ms(lag.Value), r.remedy())
+	}
+	gap, ok := s.ChunkGap.Quantile(50)
+	if !ok || gap.Value <= 0 || lag.Value < max(lagSuspect*gap.Value, lateRead.Seconds()) {
+		return "", ""
+	}
+	return bench.Suspect, fmt.Sprintf("client near its limit: events waited up to %s to be read (p99), with one every %s in a reply; above that they "+
+		"run together and lose their times; %s", ms(lag.Value), ms(gap.Value), r.remedy())
+}
+
+// slotsEmpty: with a fixed concurrency the next request waits until this client has seen the end of the one before.
+func (r *run) slotsEmpty(s *bench.Summary) (bench.VerdictLevel, string) {
+	if r.scheduled || r.plan.Spec.Load.Concurrency == 0 || r.reads.done == 0 || s.E2E.Mean <= 0 {
+		return "", ""
+	}
+	lag := r.reads.ends.Seconds() / float64(r.reads.done)
+	share := lag / s.E2E.Mean
+	if share < emptySuspect {
+		return "", ""
+	}
+	level := bench.Suspect
+	if share >= emptyInvalid {
+		level = bench.Invalid
+	}
+	return level, fmt.Sprintf("client overloaded: replies had ended %s before it was seen (mean; E2E %s), so that less was in flight than asked: "+
+		"throughput is too low by up to %.1f %%; %s", ms(lag), ms(s.E2E.Mean), 100*share, r.remedy())
+}
+
+// remedy says what the client had to work with, where that is known, and what to do.
+func (r *run) remedy() string {
+	const words = "give the client more or idle cores, or ask for less load"
+	h := r.health
+	if h == nil || h.Wall <= 0 {
+		return words
+	}
+	had := fmt.Sprintf("it used %.0f %% of %d cores", 100*h.CPU.Seconds()/h.Wall.Seconds()/float64(max(h.Cores, 1)), h.Cores)
+	if h.Cores == 1 {
+		had = fmt.Sprintf("it used %.0f %% of one core", 100*h.CPU.Seconds()/h.Wall.Seconds())
+	}
+	if h.CPUWait > h.CPU/4 {
+		had += fmt.Sprintf(" and its threads waited %.1f s for a processor", h.CPUWait.Seconds())
+	}
+	return had + ": " + words
+}
+
+// clockStepped: kernel stamps are on the wall clock; around a step they cannot be believed.
+func (r *run) clockStepped(*bench.Summary) (bench.VerdictLevel, string) {
+	h := r.health
+	if h == nil || h.ClockSteps == 0 && h.Implausible == 0 {
+		return "", ""
+	}
+	return bench.Suspect, fmt.Sprintf("clock stepped: the wall clock was set %d times in the run; %d reads have the time at which they were read in "+
+		"place of the kernel's, and others within a fifth of a second of a step may be off; keep NTP from stepping it", h.ClockSteps, h.Implausible)
+}
