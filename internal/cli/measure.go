@@ -57,7 +57,7 @@ func (s *session) measure(ctx context.Context) int {
 	s.trim(records, interrupted)
 	run := report.Run{
 		Plan: s.plan, Server: s.server, Started: started, Version: version(),
-		Summary: stats.Summarize(s.plan, records, stats.Options{Unfinished: interrupted || err != nil, Figures: s.figures}),
+		Summary: stats.Summarize(s.plan, records, stats.Options{Unfinished: interrupted || err != nil, Figures: s.figures, Health: s.health()}),
 	}
 	if s.spec.Strict {
 		strict := stats.Strict(s.plan, records)
@@ -103,12 +103,18 @@ func (s *session) send(ctx context.Context) (records []bench.Record, started tim
 	close(done)
 	screen.Wait()
 	slices.SortFunc(records, func(a, b bench.Record) int { return a.ID - b.ID })
-	end := journal.End{At: time.Now(), Interrupted: ctx.Err() != nil || err != nil}
+	end := journal.End{At: time.Now(), Interrupted: ctx.Err() != nil || err != nil, Health: s.health()}
 	if err != nil {
 		end.Cause = err.Error()
 	}
 	book.close(end)
 	return records, s.engine.Clock().Start(), err
+}
+
+// health is what the load engine knows of itself after the load.
+func (s *session) health() *bench.Health {
+	h := s.engine.Health()
+	return &h
 }
 
 // count lets the tokenizer count a reply's text. It runs beside the load, never in it.

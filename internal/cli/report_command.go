@@ -48,7 +48,7 @@ func (c *console) report(a *arguments) int {
 	recorded := len(j.Plan.Spec.Goals)
 	j.Plan.Spec.Goals = append(j.Plan.Spec.Goals, goals...)
 	run := report.Run{Plan: j.Plan, Server: j.Server, Started: j.Started, Version: j.Version,
-		Summary: stats.Summarize(j.Plan, j.Records, stats.Options{Unfinished: j.Unfinished(), Figures: j.Figures})}
+		Summary: stats.Summarize(j.Plan, j.Records, stats.Options{Unfinished: j.Unfinished(), Figures: j.Figures, Health: j.Health})}
 	if j.Plan.Spec.Strict {
 		strict := stats.Strict(j.Plan, j.Records)
 		run.Strict = &strict

@@ -154,16 +154,6 @@ func dueDiffers(s *bench.Summary) float64 {
 	return most
 }
 
-func (t *table) client(s *bench.Summary) {
-	t.title("This Client", "-")
-	t.millis("Lateness, median (ms):", percentile(&s.Lateness, 50))
-	t.millis("Lateness, p99 (ms):", percentile(&s.Lateness, 99))
-	t.millis("Lateness, max (ms):", high(&s.Lateness))
-	t.int("New connections:", s.Connect.N)
-	t.millis("Connect, median (ms):", percentile(&s.Connect, 50))
-	t.millis("Connect, max (ms):", high(&s.Connect))
-}
-
 // intervals prints the 95 % interval of each p99 of single requests. Token times hang together within a request, so theirs
 // has none.
 func (t *table) intervals(s *bench.Summary) {

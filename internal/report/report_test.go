@@ -82,6 +82,10 @@ func full() *Run {
 			Steady:  &bench.Steady{From: 1e9, To: 4e9, AtLeast: 8, RequestRate: m(5), OutputRate: m(640)},
 			PerUser: dist(29, 100), TTFT: dist(29, 0.1), FirstAnswer: dist(29, 0.3), E2E: dist(29, 1.2), TPOT: dist(29, 0.0087), ITL: itl,
 			ChunkGap: gap, Connect: dist(8, 0.0004), TTFTFromDue: dist(29, 0.2), AnswerFromDue: dist(29, 0.4), E2EFromDue: dist(29, 1.3),
+			Lag: dist(3000, 0.00004), SharedStamps: m(0.0004), Health: &bench.Health{Engine: "net/http", KernelReads: 2990, UserReads: 10,
+				Unstamped: 7, Implausible: 3, ClockError: 60, ClockSteps: 1, BacklogSamples: 900, BacklogWaiting: 9, BacklogMax: 450,
+				Wall: 6500 * time.Millisecond, CPU: 650 * time.Millisecond, CPUWait: 120 * time.Millisecond, Cores: 2, GCCycles: 3,
+				GCPause: 210 * time.Microsecond, Mallocs: 4000, PeakRSS: 31_500_000},
 			ClientQueue: dist(32, 0.1), Lateness: dist(32, 0.0002), Scheduled: true, AskedRate: m(5.1), AchievedRate: m(4.9),
 			Failures: []bench.FailureGroup{
 				{Kind: bench.FailStatus, Status: 429, Message: "{\"error\":\"slow down\x1b[31m\"}\nretry", Count: 2},

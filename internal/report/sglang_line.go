@@ -168,6 +168,7 @@ func putOwn(o *object, r *Run) {
 	putMillis(o, "client_queue", &s.ClientQueue)
 	putMillis(o, "lateness", &s.Lateness)
 	putMillis(o, "connect", &s.Connect)
+	putClient(o, s)
 	o.put("p99_intervals_ms", intervalsObject(s))
 	o.put("notes", orEmpty(append(append([]string{}, r.Plan.Notes...), s.Notes...)))
 }
