@@ -88,10 +88,22 @@ type DatasetSpec struct {
 	ApplyTemplate bool `json:"apply_template,omitempty"`
 	// SendIDs sends token ids in place of text.
 	SendIDs bool `json:"send_ids,omitempty"`
+	// ThinkTime is how long after an answer's end the next turn of its conversation is due.
+	ThinkTime time.Duration `json:"think_time_ns,omitempty"`
+	// Category keeps only the rows of that category (speed-bench, spec_bench, speed_bench); Subset is which file of a folder is
+	// read (speed_bench).
+	Category string `json:"category,omitempty"`
+	Subset   string `json:"subset,omitempty"`
 	// SharedPrefix belongs to generated-shared-prefix and is nil for the others.
 	SharedPrefix *SharedPrefix `json:"shared_prefix,omitempty"`
 	// Mooncake belongs to mooncake and is nil for the others.
 	Mooncake *Mooncake `json:"mooncake,omitempty"`
+	// Agentic belongs to agentic-trace; nil asks for all of it.
+	Agentic *AgenticTrace `json:"agentic,omitempty"`
+	// Images belongs to image and is nil for the others.
+	Images *Images `json:"images,omitempty"`
+	// TimedTrace belongs to timed_trace and is nil for the others.
+	TimedTrace *TimedTrace `json:"timed_trace,omitempty"`
 	// VLLM belongs to DialectVLLM's data sets and is nil for the others.
 	VLLM *VLLMData `json:"vllm,omitempty"`
 }

@@ -9,6 +9,12 @@ type VLLMData struct {
 	// SuffixTokens and Prefixes belong to prefix_repetition: what follows a prefix, and how many prefixes there are.
 	SuffixTokens int `json:"suffix_tokens,omitempty"`
 	Prefixes     int `json:"prefixes,omitempty"`
+	// Images belongs to random-mm and is nil for the others.
+	Images *ImageBuckets `json:"images,omitempty"`
+	// BatchSize is how many texts one request of random or random-rerank carries; 0 and 1 make one of each.
+	BatchSize int `json:"batch_size,omitempty"`
+	// Pairs counts random-rerank's query once a document, as a reranker reads it; else once a request.
+	Pairs bool `json:"pairs,omitempty"`
 	// KeepOrder leaves rows in the file's order.
 	KeepOrder bool `json:"keep_order,omitempty"`
 	// NoRepeat leaves a data set short where it has fewer rows than were asked for; else rows are repeated.

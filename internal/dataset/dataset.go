@@ -55,7 +55,7 @@ type Inputs struct {
 type Set struct {
 	// Requests have dense ids, and no due time unless Timed.
 	Requests []bench.Request
-	// Timed is true where the data set itself says when each request is due, in ascending order.
+	// Timed is true where the data set itself says when each request is due, in ascending order (turns that follow others aside).
 	Timed bool
 	// Source says in words where the prompts come from.
 	Source string
@@ -109,6 +109,7 @@ func kinds(d bench.Dialect) []kind {
 		{"generated-shared-prefix", []setting{sendIDs}, checkSharedPrefix, readySharedPrefix, loadSharedPrefix},
 		{"mooncake", []setting{path, sendIDs}, checkMooncake, readyMooncake, loadMooncake},
 		{"openai", []setting{path, fixedOutput}, checkOpenAI, nothingMissing, loadOpenAI},
+		{"agentic-trace", []setting{path, fixedOutput}, checkAgentic, nothingMissing, loadAgentic},
 	}
 }
 
@@ -188,7 +189,7 @@ func Load(s *bench.Spec, in *Inputs, rnd Streams) (*Set, error) {
 	if skipped := j.skipped.note(); skipped != "" {
 		j.set.Notes = append(j.set.Notes, skipped)
 	}
-	got := len(j.set.Requests)
+	got := j.begun()
 	if got == 0 {
 		return nil, fmt.Errorf("%s has no usable row: %s", j.set.Source, strings.Join(append(j.set.Notes, "bring a file with at least one"), "; "))
 	}
@@ -200,7 +201,7 @@ func Load(s *bench.Spec, in *Inputs, rnd Streams) (*Set, error) {
 	}
 	for i := range j.set.Requests {
 		j.set.Requests[i].ID = i
-		if !j.set.Timed {
+		if !j.set.Timed || j.set.Requests[i].After != nil {
 			j.set.Requests[i].Due = bench.Never
 		}
 	}
@@ -221,6 +222,17 @@ func (j *job) note(format string, args ...any) {
 	j.set.Notes = append(j.set.Notes, fmt.Sprintf(format, args...))
 }
 
+// begun counts the requests that follow no other: a conversation is one row.
+func (j *job) begun() int {
+	n := 0
+	for i := range j.set.Requests {
+		if j.set.Requests[i].After == nil {
+			n++
+		}
+	}
+	return n
+}
+
 func (j *job) add(r bench.Request) { j.set.Requests = append(j.set.Requests, r) }
 
 // countTemplated fills in what the chat template makes of each prompt, where template and tokenizer are known and the
@@ -232,8 +244,8 @@ func (j *job) countTemplated() error {
 	failed := make([]error, len(j.set.Requests))
 	err := parallel(len(j.set.Requests), func(i int) error {
 		r := &j.set.Requests[i]
-		if r.Prompt.Messages != nil {
-			return nil // counted by the data set itself
+		if r.Prompt.Messages != nil || r.After != nil {
+			return nil // counted by the data set itself, or not known before the answers are
 		}
 		text, err := j.in.Template(userMessage(r.Prompt.Text), true)
 		if err != nil {
@@ -257,15 +269,6 @@ func (j *job) countTemplated() error {
 		j.note("the chat template refused %d of %d prompts, so their length with the template is unknown: %v", n, len(failed), firstError(failed))
 	}
 	return nil
-}
-
-// userMessage is the array of one message from the user.
-func userMessage(text string) json.RawMessage {
-	b, err := json.Marshal([]map[string]string{{"role": "user", "content": text}})
-	if err != nil {
-		panic(fmt.Sprintf("dataset: strings do not marshal: %v", err)) // cannot happen: the input is strings only
-	}
-	return b
 }
 
 func firstError(errs []error) error {

@@ -15,7 +15,8 @@ import (
 
 // mooncake: the replay of a trace {"timestamp":ms,"input_length":6758,"output_length":500,"hash_ids":[0,1]} line by line, at its
 // times. A hash id stands for a block of 512 tokens: lines that begin with the same ids begin with the same text. A prompt has
-// exactly input_length tokens. With --strict-compat it is the original's text, which stands for the ids but not for the length.
+// exactly input_length tokens. Further rounds ask the same again, each after the real answer to the one before. With
+// --strict-compat it is the original's text, which stands for the ids but not for the length, and all rounds are sent at once.
 func loadMooncake(j *job) error {
 	lines, err := j.readTrace()
 	if err != nil {
@@ -35,14 +36,13 @@ func loadMooncake(j *job) error {
 	if j.spec.Strict && j.spec.Dataset.SendIDs {
 		j.note("%s has no effect on the original's mooncake", sendIDs)
 	}
-	j.want *= d.Rounds
 	requests := make([][]bench.Request, len(lines))
 	b := &blocks{j: j, made: map[int64]func() (string, error){}}
 	err = parallel(len(lines), func(i int) (err error) {
 		if j.spec.Strict {
 			requests[i], err = j.storyRounds(&lines[i], d.Rounds)
 		} else {
-			requests[i], err = b.request(&lines[i])
+			requests[i], err = b.rounds(&lines[i], d.Rounds)
 		}
 		due := (*lines[i].Timestamp - *lines[0].Timestamp) * d.Slowdown * float64(time.Millisecond)
 		for k := range requests[i] {
@@ -50,8 +50,16 @@ func loadMooncake(j *job) error {
 		}
 		return err
 	})
-	j.set.Requests = slices.Concat(requests...)
-	return err
+	if err != nil {
+		return err
+	}
+	if j.spec.Strict {
+		j.want *= d.Rounds // the original's rounds do not wait for one another
+		j.set.Requests = slices.Concat(requests...)
+		return nil
+	}
+	j.addConversations(requests)
+	return nil
 }
 
 // traceLine is one line of the trace; nil where a field is missing.
@@ -143,27 +151,52 @@ type blocks struct {
 	made map[int64]func() (string, error)
 }
 
+// rounds asks for a line, and then for the same again after each answer.
+func (b *blocks) rounds(l *traceLine, n int) ([]bench.Request, error) {
+	first, err := b.request(l)
+	if err != nil || n == 1 {
+		return []bench.Request{first}, err
+	}
+	says := []string{first.Prompt.Text}
+	for k := 1; k < n; k++ {
+		says = append(says, fmt.Sprintf("Round %d: %s", k+1, first.Prompt.Text))
+	}
+	if b.j.spec.Target.API == bench.APIChat {
+		turns, err := b.j.dialogue(says)
+		for k := range turns {
+			turns[k].OutputTokens = first.OutputTokens
+		}
+		turns[0].InputTokens = first.InputTokens
+		return turns, err
+	}
+	turns := []bench.Request{first} // of the line's length, with nothing around it
+	for _, text := range says[1:] {
+		turns = append(turns, bench.Request{Prompt: bench.Prompt{Text: "\n\n" + text + "\n\n"}, OutputTokens: first.OutputTokens, After: &bench.After{}})
+	}
+	return turns, nil
+}
+
 // request makes a line's prompt: its blocks' texts one after the other, and text of its own behind them as far as needed.
-func (b *blocks) request(l *traceLine) ([]bench.Request, error) {
+func (b *blocks) request(l *traceLine) (bench.Request, error) {
 	r := bench.Request{OutputTokens: l.output()}
 	tok, n := b.j.in.Tokenizer, l.tokens()
 	if l.TextInput != "" {
 		r.Prompt.Text = l.TextInput
 		if tok == nil {
-			return []bench.Request{r}, nil
+			return r, nil
 		}
 		ids, err := tok.Encode(l.TextInput, true)
 		r.InputTokens = bench.Counted(len(ids))
 		if b.j.spec.Dataset.SendIDs {
 			r.Prompt = bench.Prompt{IDs: ids}
 		}
-		return []bench.Request{r}, err
+		return r, err
 	}
 	var text strings.Builder
 	for _, id := range l.HashIDs[:min(len(l.HashIDs), (n+traceBlock-1)/traceBlock)] {
 		t, err := b.block(id)
 		if err != nil {
-			return nil, err
+			return r, err
 		}
 		text.WriteString(t)
 	}
@@ -172,19 +205,19 @@ func (b *blocks) request(l *traceLine) ([]bench.Request, error) {
 		words := b.j.calibration().Words(n)
 		text.WriteString(document(own, max(1, words-countWords(text.String()))))
 		r.Prompt.Text = cutWords(text.String(), words)
-		return []bench.Request{r}, nil
+		return r, nil
 	}
 	ids, err := b.enough(text.String(), own, n)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
 	if b.j.spec.Dataset.SendIDs {
 		r.Prompt.IDs, r.InputTokens = ids[:n], bench.Counted(n)
-		return []bench.Request{r}, nil
+		return r, nil
 	}
 	t, err := mend(tok, cycle(ids), max(1, n-tok.NumSpecial()))
 	r.Prompt.Text, r.InputTokens = t.text, bench.Counted(t.tokens+tok.NumSpecial())
-	return []bench.Request{r}, err
+	return r, err
 }
 
 // enough encodes a text with as much of document own behind it as makes more than n tokens.
@@ -241,26 +274,18 @@ func (j *job) storyRounds(l *traceLine, rounds int) ([]bench.Request, error) {
 		fmt.Fprintf(&query, "%d%s", id, strings.Repeat("hi ", 127)+"hi")
 	}
 	query.WriteString("Tell me a story based on this context.")
-	type message struct {
-		Role    string `json:"role"`
-		Content string `json:"content"`
-	}
 	var history []message
 	var out []bench.Request
 	for i := range rounds {
 		history = append(history, message{"user", fmt.Sprintf("Round %d: %s", i+1, query.String())})
 		text, err := "", errors.ErrUnsupported
 		if j.in.Template != nil {
-			b, merr := json.Marshal(history)
-			if merr != nil {
-				return nil, merr
-			}
-			text, err = j.in.Template(b, true)
+			text, err = j.in.Template(marshal(history), true)
 		}
 		if err != nil { // the original goes on without a template
 			var lines []string
 			for _, m := range history {
-				lines = append(lines, m.Role+": "+m.Content)
+				lines = append(lines, fmt.Sprintf("%s: %s", m.Role, m.Content))
 			}
 			text = strings.Join(lines, "\n")
 		}
@@ -289,8 +314,10 @@ func checkMooncake(s *bench.Spec) []error {
 	switch {
 	case d.Rounds < 1:
 		faults = append(faults, fmt.Errorf("the number of rounds is %d: give at least 1", d.Rounds))
+	case d.Rounds > 1 && !s.Strict && s.Dataset.SendIDs:
+		faults = append(faults, fmt.Errorf("%d rounds cannot be sent as token ids, as answers come back as text: leave out --tokenize-prompt, or ask for one round", d.Rounds))
 	case d.Rounds > 1 && !s.Strict:
-		faults = append(faults, fmt.Errorf("%d rounds of a trace would have to wait for one another's answers, which is not done here: leave --mooncake-num-rounds at 1, or give --strict-compat for the original's rounds, which are all sent at once", d.Rounds))
+		faults = append(faults, checkTurns(s)...)
 	}
 	return faults
 }

@@ -95,7 +95,8 @@ func TestMooncakeRefusesWhatItCannotReplay(t *testing.T) {
 		{`{"input_length": 20, "output_length": 4}`, nil, []string{"no timestamp", "line 1"}},
 		{`{"timestamp": 1, "input_length": 20, "hash_ids": "x"}`, nil, []string{"hash_ids", "line 1"}},
 		{`{"timestamp": 1}`, nil, []string{"neither input_length nor hash_ids"}},
-		{traceLines, func(s *bench.Spec) { s.Dataset.Mooncake.Rounds = 2 }, []string{"2 rounds", "--strict-compat"}},
+		{traceLines, func(s *bench.Spec) { s.Dataset.Mooncake.Rounds, s.Dataset.SendIDs = 2, true }, []string{"2 rounds", "token ids"}},
+		{traceLines, func(s *bench.Spec) { s.Dataset.Mooncake.Rounds, s.Target.API = 2, bench.APIEmbeddings }, []string{"embeddings route"}},
 		{traceLines, func(s *bench.Spec) { s.Dataset.Mooncake.Slowdown = -1 }, []string{"slowdown factor is -1"}},
 		{traceLines, func(s *bench.Spec) { s.Dataset.Path = "" }, []string{"kvcache-ai/Mooncake"}},
 	} {

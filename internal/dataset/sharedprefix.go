@@ -9,37 +9,42 @@ import (
 	"github.com/servemark/servemark/internal/pyrand"
 )
 
-// generated-shared-prefix: groups of prompts with one system part each, "system\n\nquestion". Lengths are drawn by group, then by
-// prompt; the ids of the parts from the whole vocabulary; then the order. Without a tokenizer the parts are documents of
-// the embedded corpus.
+// generated-shared-prefix: groups of prompts with one system part each, "system\n\nquestion", and where turns are asked for as many
+// further questions, each after the answer to the one before. Lengths are drawn by group, then by question; the ids of the
+// parts from the whole vocabulary; then the order. Without a tokenizer the parts are documents of the embedded corpus.
 func loadSharedPrefix(j *job) error {
 	d := j.spec.Dataset.SharedPrefix
-	total := d.Groups * d.PromptsPerGroup
+	total, turns := d.Groups*d.PromptsPerGroup, max(d.Turns, 1)
 	j.want = total
 	if j.spec.Dataset.Rows != total {
 		j.note("generated-shared-prefix makes %d groups of %d: %d prompts; --num-prompts has no part in it", d.Groups, d.PromptsPerGroup, total)
 	}
 	lens := lengths(j.rnd.NumPy, d.SystemTokens, d.RangeRatio, d.Groups)
-	lens = append(lens, lengths(j.rnd.NumPy, d.QuestionTokens, d.RangeRatio, total)...)
+	lens = append(lens, lengths(j.rnd.NumPy, d.QuestionTokens, d.RangeRatio, total*turns)...)
 	outputs := lengths(j.rnd.NumPy, d.OutputTokens, d.RangeRatio, total)
 	parts, err := j.parts(lens)
 	if err != nil {
 		return err
 	}
 	groups := assign(d, uint64(j.spec.Seed))
-	requests := make([]bench.Request, total)
+	rows := make([][]bench.Request, total)
 	err = parallel(total, func(i int) (err error) {
-		requests[i], err = j.join(&parts[groups[i]], &parts[d.Groups+i])
-		requests[i].OutputTokens = outputs[i]
+		rows[i], err = j.join(&parts[groups[i]], parts[d.Groups+i*turns:][:turns])
+		for k := range rows[i] {
+			rows[i][k].OutputTokens = outputs[i]
+			if d.RoutingKey {
+				rows[i][k].RoutingKey = fmt.Sprintf("servemark_%d_%d", j.spec.Seed, groups[i])
+			}
+		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if !d.Ordered {
-		j.rnd.Python.Shuffle(total, func(a, b int) { requests[a], requests[b] = requests[b], requests[a] })
+		j.rnd.Python.Shuffle(total, func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
 	}
-	j.set.Requests = requests
+	j.addConversations(rows)
 	return nil
 }
 
@@ -77,26 +82,36 @@ func (j *job) parts(lens []int) ([]prompt, error) {
 	return out, err
 }
 
-// join makes a request of a shared part and a question.
-func (j *job) join(system, question *prompt) (bench.Request, error) {
+// join makes a request of a shared part and a question, or a conversation of several questions.
+func (j *job) join(system *prompt, questions []prompt) ([]bench.Request, error) {
 	if j.spec.Dataset.SendIDs {
-		ids := append(append([]uint32{}, system.IDs...), question.IDs...)
-		return bench.Request{Prompt: bench.Prompt{IDs: ids}, InputTokens: bench.Counted(len(ids))}, nil
+		ids := append(append([]uint32{}, system.IDs...), questions[0].IDs...)
+		return []bench.Request{{Prompt: bench.Prompt{IDs: ids}, InputTokens: bench.Counted(len(ids))}}, nil
 	}
-	r := bench.Request{Prompt: bench.Prompt{Text: system.Text + "\n\n" + question.Text}}
+	says := []string{system.Text + "\n\n" + questions[0].Text}
+	for _, q := range questions[1:] {
+		says = append(says, q.Text)
+	}
+	turns := []bench.Request{{Prompt: bench.Prompt{Text: says[0]}}}
+	if len(says) > 1 {
+		var err error
+		if turns, err = j.dialogue(says); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case j.spec.Dataset.SharedPrefix.Fast && j.spec.Strict:
-		r.InputTokens = bench.Counted(1) // what the original records then
-		return r, nil
+		turns[0].InputTokens = bench.Counted(1) // what the original records then
+		return turns, nil
 	case j.spec.Dataset.SharedPrefix.Fast || j.in.Tokenizer == nil:
-		return r, nil
+		return turns, nil
 	}
-	ids, err := j.in.Tokenizer.Encode(r.Prompt.Text, true)
+	ids, err := j.in.Tokenizer.Encode(says[0], true)
 	if err != nil {
-		return r, fmt.Errorf("the tokenizer failed on a prompt: %w", err)
+		return nil, fmt.Errorf("the tokenizer failed on a prompt: %w", err)
 	}
-	r.InputTokens = bench.Counted(len(ids))
-	return r, nil
+	turns[0].InputTokens = bench.Counted(len(ids))
+	return turns, nil
 }
 
 // assign says which group each prompt's shared part is of: the same number each, or drawn by rank from a stream of its own, so
@@ -154,6 +169,14 @@ func checkSharedPrefix(s *bench.Spec) []error {
 		if x.value < x.least {
 			faults = append(faults, fmt.Errorf("the %s is %d: generated-shared-prefix needs at least %d", x.what, x.value, x.least))
 		}
+	}
+	switch {
+	case d.Turns < 0:
+		faults = append(faults, fmt.Errorf("the number of turns is %d: generated-shared-prefix needs at least 1", d.Turns))
+	case d.Turns > 1 && s.Dataset.SendIDs:
+		faults = append(faults, fmt.Errorf("%d turns cannot be sent as token ids, as answers come back as text: leave out --tokenize-prompt, or ask for one turn", d.Turns))
+	case d.Turns > 1:
+		faults = append(faults, checkTurns(s)...)
 	}
 	if !(d.RangeRatio >= 0 && d.RangeRatio <= 1) {
 		faults = append(faults, fmt.Errorf("the range ratio is %v: give 0 to 1, where 1 means exactly the asked length and 0 anything from 1 token up to it", d.RangeRatio))
