@@ -26,7 +26,7 @@ type Template struct {
 func Parse(source string) (*Template, error) {
 	t, err := jinja.Parse(source)
 	if err != nil {
-		return nil, explain("the chat template cannot be read", err)
+		return nil, fmt.Errorf("the chat template cannot be read: %w; it may be cut off, or be made for another engine than jinja2; give another template", err)
 	}
 	return &Template{t, source}, nil
 }
@@ -70,7 +70,7 @@ func (t *Template) Render(ctx context.Context, in Input) (string, error) {
 	}
 	text, err := t.t.Render(ctx, vars, in.Now, jinja.Limits{Steps: in.Limits.Steps, Bytes: in.Limits.Bytes}, in.size())
 	if err != nil {
-		return "", explain("the chat template fails on this conversation", err)
+		return "", explain(err)
 	}
 	if in.ContinueFinalMessage {
 		return cutAtTag(text, final)
@@ -87,8 +87,9 @@ func (e *RaisedError) Error() string {
 	return fmt.Sprintf("the model's chat template refuses the conversation: %q; change the messages, or give another template", e.Message)
 }
 
-// explain adds what to do to an error of the engine.
-func explain(what string, err error) error {
+// explain adds what to do to an error of a rendering.
+func explain(err error) error {
+	const what = "the chat template fails on this conversation"
 	var e *jinja.Error
 	if !errors.As(err, &e) {
 		return err

@@ -1,6 +1,9 @@
 package jinja
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // expr is a node that has a value.
 type expr interface {
@@ -232,13 +235,32 @@ func (n *itemNode) eval(r *run, s *scope) (Value, error) {
 		return nil, err
 	}
 	if sl, ok := n.key.(*sliceNode); ok {
-		return r.slice(v, sl, s)
+		cut, err := r.slice(v, sl, s)
+		if err != nil && isConstant(n.e) { // jinja2 folds it, and drops the error on the way
+			return &Undefined{msg: typeName(v) + " object has no element slice"}, nil
+		}
+		return cut, err
 	}
 	key, err := r.eval(n.key, s)
 	if err != nil {
 		return nil, err
 	}
 	return r.item(v, key)
+}
+
+// isConstant tells whether jinja2 would compute an expression while it compiles.
+func isConstant(e expr) bool {
+	switch n := e.(type) {
+	case *constNode:
+		return true
+	case *negNode:
+		return isConstant(n.e)
+	case *listNode:
+		return !slices.ContainsFunc(n.items, func(e expr) bool { return !isConstant(e) })
+	case *dictNode:
+		return !slices.ContainsFunc(append(slices.Clone(n.keys), n.values...), func(e expr) bool { return !isConstant(e) })
+	}
+	return false
 }
 
 func (n *sliceNode) eval(*run, *scope) (Value, error) {
@@ -332,6 +354,9 @@ func (n *filterNode) eval(r *run, s *scope) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.weigh(arg); err != nil {
+		return nil, err
+	}
 	return n.filter(r, arg, a)
 }
 
@@ -342,6 +367,9 @@ func (n *testNode) eval(r *run, s *scope) (Value, error) {
 	}
 	a, err := n.args.eval(r, s)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.weigh(arg); err != nil {
 		return nil, err
 	}
 	return n.test(r, arg, a)

@@ -21,11 +21,21 @@ type spec struct {
 
 // percent is Python's text % value.
 func (r *run) percent(s string, v Value) (Value, error) {
+	if err := r.work(len(s)); err != nil {
+		return nil, err
+	}
 	rest := []Value{v}
 	if l, ok := v.(*List); ok && l.Tuple {
 		rest = l.Items
 	}
 	dict, isDict := v.(*Dict)
+	subscriptable := isDict // then Python does not mind what is left over
+	switch v := v.(type) {
+	case *List:
+		subscriptable = !v.Tuple
+	case *Undefined, *rangeVal:
+		subscriptable = true
+	}
 	var b strings.Builder
 	named := false
 	next := func() (Value, error) {
@@ -77,7 +87,7 @@ func (r *run) percent(s string, v Value) (Value, error) {
 		}
 		b.WriteString(text)
 	}
-	if len(rest) > 0 && !named && !isDict {
+	if len(rest) > 0 && !named && !subscriptable {
 		return nil, typeError("not all arguments converted during string formatting")
 	}
 	return b.String(), r.alloc(b.Len())
@@ -304,6 +314,8 @@ func formatFloat(sp spec, f float64) string {
 	}
 	var s string
 	switch sp.verb {
+	case 0:
+		s = floatRepr(f)
 	case 'f', 'F', 'e', 'E':
 		s = strconv.FormatFloat(f, sp.verb|0x20, precision, 64)
 	case '%':
@@ -364,7 +376,8 @@ func strFormat(r *run, s string, a args) (Value, error) {
 type formatter struct {
 	r    *run
 	a    args
-	auto int // next field without a number
+	auto int  // next field without a number
+	kind byte // 'a' once a field had no number, 'm' once one had
 }
 
 func (f *formatter) format(s string, nesting int) (string, error) {
@@ -454,6 +467,16 @@ func (f *formatter) lookup(name string) (Value, error) {
 	first, rest := name[:end], name[end:]
 	var v Value
 	n, err := strconv.Atoi(first)
+	if first == "" || err == nil {
+		kind := byte('m')
+		if first == "" {
+			kind = 'a'
+		}
+		if f.kind != 0 && f.kind != kind {
+			return nil, fault("ValueError", "cannot switch between manual field specification and automatic field numbering")
+		}
+		f.kind = kind
+	}
 	switch {
 	case first == "":
 		n = f.auto
@@ -520,21 +543,26 @@ func (r *run) formatValue(v Value, s string) (string, error) {
 		if sp.verb == 0 {
 			sp.verb = 'd'
 		}
-	case (isInt || isFloat) && sp.verb != 0 && strings.IndexByte("eEfFgGn%", sp.verb) >= 0:
-	case isFloat && sp.verb == 0 && sp.precision < 0:
-		text := floatRepr(v.(float64))
-		if sp.align == 0 {
-			sp.align = '>'
+		if sp.precision >= 0 {
+			return "", fault("ValueError", "Precision not allowed in integer format specifier")
 		}
-		return r.padText(sp, text)
+	case (isInt || isFloat) && sp.verb != 0 && strings.IndexByte("eEfFgGn%", sp.verb) >= 0:
 	case isFloat && sp.verb == 0:
-		sp.verb = 'g'
+		if sp.precision >= 0 {
+			sp.verb = 'g'
+		}
 	default:
 		if s != "" && typeName(v) != "str" {
 			return "", typeError("unsupported format string passed to %s.__format__", typeName(v))
 		}
 		if sp.verb != 0 && sp.verb != 's' {
 			return "", fault("ValueError", "Unknown format code '%c' for object of type '%s'", sp.verb, typeName(v))
+		}
+		if sp.sign != 0 {
+			return "", fault("ValueError", "Sign not allowed in string format specifier")
+		}
+		if sp.comma != 0 {
+			return "", fault("ValueError", "Cannot specify '%c' with 's'.", sp.comma)
 		}
 		text, err := r.str(v)
 		if err != nil {

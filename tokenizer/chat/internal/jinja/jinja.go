@@ -16,12 +16,13 @@ import (
 
 // Limits bound what one rendering may use. The zero value means the defaults named at each field.
 type Limits struct {
-	Steps int   // evaluated nodes and handled items; 0 is 20 million, a second or two
+	Steps int   // evaluated nodes, handled items and 16 bytes of text read; 0 is 20 million and 16 for each byte of the input
 	Bytes int64 // bytes of all texts and lists made, freed ones too; 0 is 256 MiB and 64 times the input
 }
 
 const (
-	maxSource     = 4 << 20 // bytes of a template's source
+	maxSource     = 1 << 20 // bytes of a template's source
+	maxTokens     = 100_000 // names, signs and texts in it
 	maxNesting    = 100     // nested statements or expressions in a template's source
 	maxDepth      = 200     // nested calls of macros and recursive loops, and levels of a printed value
 	maxBits       = 1 << 16 // bits of an integer
@@ -29,6 +30,7 @@ const (
 	defaultSteps  = 20_000_000
 	defaultBytes  = 256 << 20
 	bytesPerInput = 64
+	stepsPerInput = 16
 	ctxEvery      = 4096 // steps between two looks at the context
 )
 
@@ -80,11 +82,11 @@ func Parse(source string) (*Template, error) {
 type Vars map[string]Value
 
 // Render gives the text that the template makes of vars. now is what strftime_now shows; inputBytes
-// is the size of what vars were read from, for the default of Limits.Bytes.
+// is the size of what vars were read from, for the defaults of Limits.
 func (t *Template) Render(ctx context.Context, vars Vars, now time.Time, limits Limits, inputBytes int64) (string, error) {
 	r := &run{ctx: ctx, lib: t.lib, now: now, steps: limits.Steps, bytes: limits.Bytes}
 	if r.steps == 0 {
-		r.steps = defaultSteps
+		r.steps = defaultSteps + stepsPerInput*int(inputBytes)
 	}
 	if r.bytes == 0 {
 		r.bytes = defaultBytes + bytesPerInput*inputBytes
@@ -129,7 +131,18 @@ func (r *run) alloc(n int) error {
 	if r.bytes < 0 || n < 0 {
 		return fault("LimitError", "the template makes too much text; it repeats without end, or the input is too large for it")
 	}
-	return r.step(n >> 8)
+	return r.step(1 + n>>8)
+}
+
+// work counts the reading of n bytes of text.
+func (r *run) work(n int) error { return r.step(n >> 4) }
+
+// weigh counts the reading of a value that is a text.
+func (r *run) weigh(v Value) error {
+	if s, ok := v.(string); ok {
+		return r.work(len(s))
+	}
+	return nil
 }
 
 // enter counts one level of nesting; leave must follow unless it fails.

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // maxJSONDepth bounds the nesting of decoded JSON.
@@ -289,23 +290,28 @@ func (d *dumper) dict(v *Dict, newline string) error {
 	return nil
 }
 
+// text writes a string; what needs no escape goes in one piece.
 func (d *dumper) text(s string) {
 	d.b.WriteByte('"')
-	for _, c := range s {
-		if i := strings.IndexRune("\"\\\n\r\t\b\f", c); i >= 0 {
-			d.b.WriteByte('\\')
-			d.b.WriteByte(`"\nrtbf`[i])
+	from := 0
+	for i, c := range s {
+		if c >= ' ' && c != '"' && c != '\\' && (!d.ascii || c <= '~') {
 			continue
 		}
-		switch {
-		case c < ' ' || d.ascii && c > '~' && c < 0x10000:
-			fmt.Fprintf(&d.b, `\u%04x`, c)
-		case d.ascii && c >= 0x10000:
+		d.b.WriteString(s[from:i])
+		_, n := utf8.DecodeRuneInString(s[i:])
+		from = i + n
+		switch j := strings.IndexRune("\"\\\n\r\t\b\f", c); {
+		case j >= 0:
+			d.b.WriteByte('\\')
+			d.b.WriteByte(`"\nrtbf`[j])
+		case c >= 0x10000:
 			hi, lo := utf16.EncodeRune(c)
 			fmt.Fprintf(&d.b, `\u%04x\u%04x`, hi, lo)
 		default:
-			d.b.WriteRune(c)
+			fmt.Fprintf(&d.b, `\u%04x`, c)
 		}
 	}
+	d.b.WriteString(s[from:])
 	d.b.WriteByte('"')
 }

@@ -246,6 +246,9 @@ func (l *lexer) tag(variable bool) error {
 		if err != nil {
 			return err
 		}
+		if len(l.toks) > maxTokens {
+			return l.fail("more than %d names and signs", maxTokens)
+		}
 		l.advance(n)
 	}
 	return nil // the parser tells what is missing

@@ -44,7 +44,7 @@ func addListFilters(m map[string]filter) {
 		case *Undefined:
 			return &iterator{name: "generator"}, nil
 		case *Dict:
-			return &iterator{v.pairs(), "generator"}, r.alloc(32 * v.Len())
+			return &iterator{items: v.pairs(), name: "generator"}, r.alloc(32 * v.Len())
 		}
 		return nil, typeError("Can only get item pairs from a mapping.")
 	}
@@ -56,6 +56,20 @@ func addListFilters(m map[string]filter) {
 	m["min"], m["max"] = extreme(less), extreme(greater)
 	m["sum"] = filterSum
 	m["batch"], m["slice"] = filterBatch, filterSlice
+	for _, name := range []string{"items", "map", "select", "reject", "selectattr", "rejectattr", "unique", "batch", "slice"} {
+		m[name] = generator(m[name])
+	}
+}
+
+// generator makes a filter fail as Python's generators do: not when it is applied, but when it is read.
+func generator(f filter) filter {
+	return func(r *run, v Value, a args) (Value, error) {
+		out, err := f(r, v, a)
+		if err != nil {
+			return &iterator{name: "generator", err: err}, nil
+		}
+		return out, nil
+	}
 }
 
 func filterLength(_ *run, v Value, a args) (Value, error) {
@@ -116,13 +130,21 @@ func filterRandom(r *run, v Value, _ args) (Value, error) {
 		return &Undefined{msg: "No random item, sequence was empty."}, nil
 	}
 	r.draws++
-	return items[rand.New(rand.NewPCG(1, r.draws)).IntN(len(items))], nil
+	i := rand.New(rand.NewPCG(1, r.draws)).IntN(len(items))
+	if d, ok := v.(*Dict); ok { // Python draws a number and takes it for a key
+		x, ok := d.Get(int64(i))
+		if !ok {
+			return nil, fault("KeyError", "%d", i)
+		}
+		return x, nil
+	}
+	return items[i], nil
 }
 
 func filterReverse(r *run, v Value, _ args) (Value, error) {
 	items, err := r.iterate(v)
 	if err != nil {
-		return nil, typeError("argument must be iterable")
+		return nil, fault("FilterArgumentError", "argument must be iterable")
 	}
 	out := slices.Clone(items)
 	slices.Reverse(out)
@@ -135,7 +157,7 @@ func filterReverse(r *run, v Value, _ args) (Value, error) {
 	if _, ok := v.(*iterator); ok {
 		return &List{Items: out}, nil
 	}
-	return &iterator{out, "list_reverseiterator"}, nil
+	return &iterator{items: out, name: "list_reverseiterator"}, nil
 }
 
 func filterJoin(r *run, v Value, a args) (Value, error) {
@@ -235,7 +257,12 @@ func filterMap(r *run, v Value, a args) (Value, error) {
 			return nil, err
 		}
 		rest := args{pos: a.pos[1:], kwNames: a.kwNames, kw: a.kw}
-		each = func(r *run, item Value) (Value, error) { return f(r, item, rest) }
+		each = func(r *run, item Value) (Value, error) {
+			if err := r.weigh(item); err != nil {
+				return nil, err
+			}
+			return f(r, item, rest)
+		}
 	}
 	items, err := r.iterateOptional(v)
 	if err != nil {
@@ -247,7 +274,7 @@ func filterMap(r *run, v Value, a args) (Value, error) {
 			return nil, err
 		}
 	}
-	return &iterator{out, "generator"}, r.alloc(16 * len(out))
+	return &iterator{items: out, name: "generator"}, r.alloc(16 * len(out))
 }
 
 // iterateOptional takes a value that is false, None among them, as empty, as jinja2's map and select do.
@@ -284,6 +311,9 @@ func choose(byAttr, keep bool) filter {
 		var out []Value
 		for _, item := range items {
 			x, err := get(r, item)
+			if err == nil {
+				err = r.weigh(x)
+			}
 			if err == nil && check != nil {
 				x, err = check(r, x, a)
 			}
@@ -294,7 +324,7 @@ func choose(byAttr, keep bool) filter {
 				out = append(out, item)
 			}
 		}
-		return &iterator{out, "generator"}, r.alloc(16 * len(out))
+		return &iterator{items: out, name: "generator"}, r.alloc(16 * len(out))
 	}
 }
 
@@ -430,7 +460,7 @@ func filterUnique(r *run, v Value, a args) (Value, error) {
 			out = append(out, item)
 		}
 	}
-	return &iterator{out, "generator"}, r.alloc(32 * len(items))
+	return &iterator{items: out, name: "generator"}, r.alloc(32 * len(items))
 }
 
 func filterGroupBy(r *run, v Value, a args) (Value, error) {
@@ -573,7 +603,7 @@ func filterBatch(r *run, v Value, a args) (Value, error) {
 			last.Items = append(last.Items, fill)
 		}
 	}
-	return &iterator{out, "generator"}, r.alloc(16 * len(items))
+	return &iterator{items: out, name: "generator"}, r.alloc(16 * len(items))
 }
 
 func filterSlice(r *run, v Value, a args) (Value, error) {
@@ -610,5 +640,5 @@ func filterSlice(r *run, v Value, a args) (Value, error) {
 		}
 		out = append(out, &List{Items: part})
 	}
-	return &iterator{out, "generator"}, nil
+	return &iterator{items: out, name: "generator"}, nil
 }

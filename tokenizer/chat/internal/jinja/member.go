@@ -42,7 +42,7 @@ func (r *run) member(v Value, name string) (x Value, found bool, err error) {
 		m, ok := r.lib.strings[name]
 		if ok {
 			return method(name, func(r *run, a args) (Value, error) {
-				if err := r.step(1 + len(v)>>8); err != nil {
+				if err := r.work(len(v)); err != nil {
 					return nil, err
 				}
 				return m(r, v, a)

@@ -480,7 +480,7 @@ func (r *run) contains(v, item Value) (bool, error) {
 		if !ok {
 			return false, typeError("'in <string>' requires string as left operand, not %s", typeName(item))
 		}
-		return strings.Contains(v, s), r.step(len(v) >> 8)
+		return strings.Contains(v, s), r.work(len(v))
 	case *Dict:
 		if _, err := hashKey(item); err != nil {
 			return false, err
@@ -529,7 +529,7 @@ func (r *run) item(v, key Value) (Value, error) {
 	case string:
 		if isInt {
 			if c, ok := runeAt(v, i); ok {
-				return c, r.step(len(v) >> 8)
+				return c, r.work(len(v))
 			}
 		}
 	}
@@ -617,6 +617,9 @@ func (r *run) slice(v Value, n *sliceNode, s *scope) (Value, error) {
 	case *Undefined:
 		return nil, v.err()
 	case string:
+		if err := r.work(len(v)); err != nil {
+			return nil, err
+		}
 		if bounds[2] == nil && isASCII(v) {
 			size = len(v)
 			break
@@ -634,8 +637,10 @@ func (r *run) slice(v Value, n *sliceNode, s *scope) (Value, error) {
 			return nil, err
 		}
 		return r.slice(&List{Items: items}, n, s)
+	case *Dict:
+		return nil, typeError("unhashable type: 'slice'")
 	default:
-		return &Undefined{msg: typeName(v) + " object has no element slice"}, nil
+		return nil, typeError("'%s' object is not subscriptable", typeName(v))
 	}
 	start, stop, step, err := sliceBounds(bounds, size)
 	if err != nil {

@@ -16,6 +16,7 @@ type parser struct {
 	loops  int          // loops around the current place
 	soft   bool         // directly inside an "if": an unknown name fails only when it is used
 	absent error        // first unknown filter or test elsewhere
+	blocks []string     // names of blocks so far
 }
 
 func (p *parser) peek() token { return p.toks[p.pos] }
@@ -511,6 +512,10 @@ func (p *parser) blockStmt() (stmt, error) {
 	if err != nil {
 		return nil, err
 	}
+	if slices.Contains(p.blocks, name) {
+		return nil, p.fail("block %s defined twice", pyRepr(name))
+	}
+	p.blocks = append(p.blocks, name)
 	p.skipName("scoped")
 	p.skipName("required")
 	n := &scopeNode{}

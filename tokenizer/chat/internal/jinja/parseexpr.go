@@ -478,8 +478,9 @@ func (p *parser) filters(e expr) (expr, error) {
 	return e, nil
 }
 
-// unknown is the error for a name that is no filter or test: of the template as a whole, unless the
-// place is conditional; then only of a rendering that comes there. Templates for several engines rely on that.
+// unknown notes a name that is no filter or test as a fault of the template, unless the place is
+// conditional, and gives the error of a rendering that comes there. Templates for several engines
+// rely on that.
 func (p *parser) unknown(line int, what, name string) error {
 	var err error = &Error{Kind: "TemplateAssertionError", Msg: "No " + what + " named " + pyRepr(name) + ".", Line: line}
 	if what == "filter" && slices.Contains([]string{"urlize", "wordwrap", "xmlattr", "filesizeformat"}, name) {
@@ -488,7 +489,7 @@ func (p *parser) unknown(line int, what, name string) error {
 	if !p.soft && p.absent == nil {
 		p.absent = err
 	}
-	return err
+	return &Error{Kind: "TemplateRuntimeError", Msg: "No " + what + " named " + pyRepr(name) + " found.", Line: line}
 }
 
 func (p *parser) test(e expr) (expr, error) {

@@ -169,9 +169,7 @@ func (n *forNode) loop(r *run, s *scope, v Value, depth int, out *strings.Builde
 	if err != nil {
 		return atLine(err, n.line)
 	}
-	if len(items) == 0 {
-		return r.execAll(n.orElse, &scope{parent: s}, out)
-	}
+	finished := false // whether any pass came to its end: else the "else" runs, as in jinja2
 	lv := &loopVar{node: n, scope: s, items: items, depth: depth}
 	for i, item := range items {
 		lv.pos = i
@@ -180,14 +178,19 @@ func (n *forNode) loop(r *run, s *scope, v Value, depth int, out *strings.Builde
 		if err := r.assign(inner, n.target, item); err != nil {
 			return atLine(err, n.line)
 		}
-		switch err := r.execAll(n.body, inner, out); {
-		case err == errBreak:
-			return nil
-		case err != nil && err != errContinue:
+		err := r.execAll(n.body, inner, out)
+		if err == errBreak {
+			break
+		}
+		if err != nil && err != errContinue {
 			return err
 		}
+		finished = finished || err == nil
 	}
-	return nil
+	if finished {
+		return nil
+	}
+	return r.execAll(n.orElse, &scope{parent: s}, out)
 }
 
 func (n *forNode) filter(r *run, s *scope, items []Value) ([]Value, error) {

@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -188,38 +189,28 @@ func split(r *run, s string, a args, fromEnd bool) (Value, error) {
 	return r.texts(parts)
 }
 
-// splitSpace splits at runs of whitespace; what is left after limit splits keeps its inner whitespace.
+// splitSpace splits at runs of whitespace; what is left after limit splits keeps all whitespace but
+// that next to the last split.
 func splitSpace(s string, limit int64, fromEnd bool) []string {
 	if limit < 0 {
 		return strings.FieldsFunc(s, isSpace)
 	}
+	trim, find := strings.TrimLeftFunc, strings.IndexFunc
+	if fromEnd {
+		trim, find = strings.TrimRightFunc, strings.LastIndexFunc
+	}
 	var parts []string
 	for {
-		if fromEnd {
-			s = strings.TrimRightFunc(s, isSpace)
-		} else {
-			s = strings.TrimLeftFunc(s, isSpace)
-		}
-		if s == "" {
+		if s = trim(s, isSpace); s == "" {
 			break
 		}
-		i := strings.IndexFunc(s, isSpace)
-		if fromEnd {
-			i = strings.LastIndexFunc(s, isSpace)
-		}
+		i := find(s, isSpace)
 		if i < 0 || int64(len(parts)) == limit {
-			if fromEnd {
-				s = strings.TrimLeftFunc(s, isSpace)
-			} else {
-				s = strings.TrimRightFunc(s, isSpace)
-			}
-			if int64(len(parts)) == limit || i < 0 {
-				parts = append(parts, s)
-			}
+			parts = append(parts, s)
 			break
 		}
-		_, n := utf8.DecodeRuneInString(s[i:])
 		if fromEnd {
+			_, n := utf8.DecodeRuneInString(s[i:])
 			parts = append(parts, s[i+n:])
 			s = s[:i]
 		} else {
@@ -228,9 +219,7 @@ func splitSpace(s string, limit int64, fromEnd bool) []string {
 		}
 	}
 	if fromEnd {
-		for i, j := 0, len(parts)-1; i < j; i, j = i+1, j-1 {
-			parts[i], parts[j] = parts[j], parts[i]
-		}
+		slices.Reverse(parts)
 	}
 	return parts
 }

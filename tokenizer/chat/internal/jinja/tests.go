@@ -62,11 +62,13 @@ func tests() map[string]test {
 	}
 	t["filter"] = func(r *run, v Value, _ args) (Value, error) {
 		name, _ := v.(string)
-		return r.lib.filters[name] != nil, nil
+		_, err := hashKey(v)
+		return r.lib.filters[name] != nil, err
 	}
 	t["test"] = func(r *run, v Value, _ args) (Value, error) {
 		name, _ := v.(string)
-		return r.lib.tests[name] != nil, nil
+		_, err := hashKey(v)
+		return r.lib.tests[name] != nil, err
 	}
 	for names, op := range map[string]string{
 		"eq equalto ==": "==", "ne !=": "!=", "lt lessthan <": "<", "le <=": "<=", "gt greaterthan >": ">", "ge >=": ">=", "in": "in",

@@ -46,8 +46,17 @@ func addTextFilters(m map[string]filter) {
 		return strip(true, true)(r, s, args{pos: []Value{or(p[0], nil)}})
 	}, "chars")
 	m["replace"] = textFilter("replace", filterReplace, "old", "new", "count")
-	m["indent"] = textFilter("indent", filterIndent, "width", "first", "blank")
-	m["truncate"] = textFilter("truncate", filterTruncate, "length", "killwords", "end", "leeway")
+	indent := textFilter("indent", filterIndent, "width", "first", "blank")
+	m["indent"] = func(r *run, v Value, a args) (Value, error) {
+		if u, ok := v.(*Undefined); ok {
+			return nil, u.err()
+		}
+		if _, ok := v.(string); !ok {
+			return nil, typeError("unsupported operand type(s) for +=: '%s' and 'str'", typeName(v))
+		}
+		return indent(r, v, a)
+	}
+	m["truncate"] = filterTruncate
 	m["center"] = textFilter("center", func(r *run, s string, p []Value) (Value, error) {
 		return r.lib.strings["center"](r, s, args{pos: []Value{or(p[0], int64(80))}})
 	}, "width")
@@ -57,8 +66,8 @@ func addTextFilters(m map[string]filter) {
 	m["urlencode"] = urlencode
 	m["pprint"] = func(r *run, v Value, _ args) (Value, error) {
 		s, err := r.repr(v)
-		if err == nil && utf8.RuneCountInString(s) > 79 {
-			return nil, unsupported("pprint of a value longer than a line")
+		if err == nil && (utf8.RuneCountInString(s) > 79 || strings.Contains(s, "{")) {
+			return nil, unsupported("pprint of a mapping or of a value longer than a line")
 		}
 		return s, err
 	}
@@ -180,8 +189,12 @@ func filterIndent(r *run, s string, p []Value) (Value, error) {
 	return out, nil
 }
 
-func filterTruncate(r *run, s string, p []Value) (Value, error) {
-	length, err := count("truncate", p[0], 255)
+func filterTruncate(r *run, v Value, a args) (Value, error) {
+	p, err := a.take("truncate", 0, "length", "killwords", "end", "leeway")
+	if err != nil {
+		return nil, err
+	}
+	limit, err := count("truncate", p[0], 255)
 	if err != nil {
 		return nil, err
 	}
@@ -193,15 +206,22 @@ func filterTruncate(r *run, s string, p []Value) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	runes := []rune(s)
-	if int64(len(runes)) <= length+leeway {
-		return s, nil
+	size, err := length(v)
+	if err != nil || int64(size) <= limit+leeway {
+		return v, err
 	}
-	keep := length - int64(utf8.RuneCountInString(end))
+	s, ok := v.(string)
+	if !ok {
+		return nil, typeError("can only truncate text, not %s", typeName(v))
+	}
+	if err := r.alloc(5 * len(s)); err != nil {
+		return nil, err
+	}
+	keep := limit - int64(utf8.RuneCountInString(end))
 	if keep < 0 {
-		return nil, fault("AssertionError", "expected length >= %d, got %d", utf8.RuneCountInString(end), length)
+		return nil, fault("AssertionError", "expected length >= %d, got %d", utf8.RuneCountInString(end), limit)
 	}
-	out := string(runes[:keep])
+	out := cutRunes(s, int(keep))
 	if !truth(or(p[1], false)) {
 		if i := strings.LastIndexByte(out, ' '); i >= 0 {
 			out = out[:i]

@@ -45,6 +45,7 @@ type rangeVal struct{ start, step, n int64 }
 type iterator struct {
 	items []Value
 	name  string // its Python type
+	err   error  // what reading it fails with
 }
 
 // view is what dict.keys(), values() and items() give.
@@ -124,6 +125,7 @@ func NewList(items ...Value) *List { return &List{Items: items} }
 
 type (
 	noneKey  struct{}
+	undefKey struct{}
 	tupleKey struct{ text string }
 )
 
@@ -145,6 +147,8 @@ func hashKey(v Value) (any, error) {
 		return v, nil
 	case *big.Int:
 		return tupleKey{v.String()}, nil
+	case *Undefined:
+		return undefKey{}, nil
 	case *List:
 		if v.Tuple {
 			var b strings.Builder
@@ -340,6 +344,9 @@ func (r *run) iterate(v Value) ([]Value, error) {
 	case *view:
 		items = v.items
 	case *iterator:
+		if v.err != nil {
+			return nil, v.err
+		}
 		items = v.items
 		v.items = nil
 	case *Undefined:
