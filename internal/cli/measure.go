@@ -69,7 +69,7 @@ func (s *session) measure(ctx context.Context) int {
 			run.Figures = stats.StrictPerRequest(s.plan, records)
 		}
 	}
-	s.result = &run
+	s.result, s.records = &run, records
 	code := s.publish(run)
 	if interrupted {
 		return exitInterrupted

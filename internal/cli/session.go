@@ -52,6 +52,8 @@ type session struct {
 	journalPath string
 	// result is the run's report once it is measured; nil before.
 	result *report.Run
+	// records are the load's, by id, once it is measured.
+	records []bench.Record
 }
 
 // refusal is what ends a session before its load: every fault found at that point.
