@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -59,6 +60,8 @@ type Engine struct {
 	stamping *stamping
 	tally    *tally
 	health   bench.Health
+	// buffers are those of replies under way.
+	buffers sync.Pool
 }
 
 // idleLimit is how long a connection may be idle and still be used again: servers behind uvicorn close theirs after 5 s.
@@ -77,6 +80,7 @@ func New(o Options) (*Engine, error) {
 		o.Proxy = http.ProxyFromEnvironment
 	}
 	e := &Engine{base: base, fine: kernelSleep}
+	e.buffers.New = func() any { return new([readBuffer]byte) }
 	if o.Dial == nil {
 		o.Dial = (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext
 		e.wall, e.stamping = &wall{}, newStamping()

@@ -19,6 +19,7 @@ const (
 	reuseGrace = time.Millisecond // how long the slot waits for that: the next request then finds the connection
 	drainBytes = 256 << 10
 	refusal    = 64 << 10 // how much of an error body is read
+	readBuffer = 4 << 10  // of each reply under way; the transport's own is as large
 )
 
 // Causes with which a request's context ends.
@@ -146,7 +147,9 @@ func (x *attempt) receive(res *http.Response, decoder bench.Decoder, release fun
 		x.idle = time.AfterFunc(d, func() { x.cancel(errIdle) })
 		defer x.idle.Stop()
 	}
-	buf := make([]byte, 16<<10)
+	place := x.engine.buffers.Get().(*[readBuffer]byte)
+	defer x.engine.buffers.Put(place)
+	buf := place[:]
 	seen := 0
 	for {
 		n, err := res.Body.Read(buf)
