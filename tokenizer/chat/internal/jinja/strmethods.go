@@ -81,45 +81,6 @@ func all(is func(rune) bool) func(string) bool {
 	}
 }
 
-func capitalize(s string) string {
-	c, n := utf8.DecodeRuneInString(s)
-	if n == 0 {
-		return ""
-	}
-	return title(c) + lower(s[n:])
-}
-
-// titleCase is str.title: a letter after a non-letter in title case, others lower.
-func titleCase(s string) string {
-	var b strings.Builder
-	inWord := false
-	for _, c := range s {
-		cased := unicode.IsUpper(c) || unicode.IsLower(c) || unicode.IsTitle(c)
-		switch {
-		case cased && !inWord:
-			b.WriteString(title(c))
-		case cased:
-			b.WriteString(lower(string(c)))
-		default:
-			b.WriteRune(c)
-		}
-		inWord = cased
-	}
-	return b.String()
-}
-
-func swapCase(s string) string {
-	var b strings.Builder
-	for _, c := range s {
-		if unicode.IsUpper(c) {
-			b.WriteString(lower(string(c)))
-		} else {
-			b.WriteString(upper(string(c)))
-		}
-	}
-	return b.String()
-}
-
 // text gives an argument that must be a str.
 func text(fn string, v Value) (string, error) {
 	switch v := v.(type) {

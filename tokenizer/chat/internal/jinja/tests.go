@@ -44,6 +44,12 @@ func tests() map[string]test {
 		}
 		return false
 	})
+	addArgumentTests(t)
+	return t
+}
+
+// addArgumentTests adds the tests that compute something or take an argument.
+func addArgumentTests(t map[string]test) {
 	t["lower"] = caseTest(unicode.IsLower)
 	t["upper"] = caseTest(unicode.IsUpper)
 	t["odd"] = remainder("odd", func(v Value, _ []Value) (Value, Value) { return int64(2), int64(1) })
@@ -83,7 +89,6 @@ func tests() map[string]test {
 			}
 		}
 	}
-	return t
 }
 
 // caseTest is str.islower or str.isupper: at least one cased letter, and none of the other case.
