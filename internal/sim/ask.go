@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/servemark/servemark/internal/sim/prose"
+	"github.com/servemark/servemark/internal/sim/wire"
 )
 
 // sampling are the members that all generation routes share, under OpenAI's names.
@@ -49,11 +52,11 @@ func (l *stringOrList) UnmarshalJSON(b []byte) error {
 }
 
 // check reports the first value a server would refuse.
-func (p *sampling) check(f Flavour) *apiError {
+func (p *sampling) check(f Flavour) *wire.Error {
 	switch {
 	case p.MaxTokens != nil && *p.MaxTokens < 1 && (f != LlamaCpp || *p.MaxTokens < -1):
 		e := badRequest("max_tokens must be at least 1, got %d.", *p.MaxTokens)
-		e.param = "max_tokens"
+		e.Param = "max_tokens"
 		return e
 	case p.N != nil && *p.N != 1:
 		return badRequest("n must be 1 on this simulated server, got %d.", *p.N)
@@ -115,18 +118,18 @@ func (s *Server) checkIDs(ids []int) error {
 }
 
 // plan decides what an answer will say: how long it is, why it ends, what part is reasoning.
-func (s *Server) plan(a *answer, p *sampling, fallback int, chat bool) *apiError {
-	if a.promptTokens() == 0 {
+func (s *Server) plan(a *answer, p *sampling, fallback int, chat bool) *wire.Error {
+	if a.PromptTokens() == 0 {
 		return badRequest("The prompt is empty.")
 	}
 	limit := 0
 	if p.MaxTokens != nil {
 		limit = max(*p.MaxTokens, 0)
 	}
-	if e := s.tooLong(a.promptTokens(), limit); e != nil {
+	if e := s.tooLong(a.PromptTokens(), limit); e != nil {
 		return e
 	}
-	room := s.contextLen() - a.promptTokens()
+	room := s.contextLen() - a.PromptTokens()
 	if limit == 0 {
 		if limit = room; fallback > 0 {
 			limit = min(fallback, room)
@@ -134,12 +137,12 @@ func (s *Server) plan(a *answer, p *sampling, fallback int, chat bool) *apiError
 	}
 	limit = min(limit, room)
 	a.limit = limit
-	h := hashIDs(s.cfg.Seed, a.prompt)
-	if a.tool != nil {
-		a.pieces = spell(s.tok, s.toolArguments(h))
-		a.finish = "tool_calls"
-		if len(a.pieces) > limit {
-			a.pieces, a.finish = a.pieces[:limit], "length"
+	h := prose.HashIDs(s.cfg.Seed, a.Prompt)
+	if a.Tool != nil {
+		a.Pieces = prose.Spell(s.tok, s.toolArguments(h))
+		a.Finish = "tool_calls"
+		if len(a.Pieces) > limit {
+			a.Pieces, a.Finish = a.Pieces[:limit], "length"
 		}
 		return nil
 	}
@@ -147,11 +150,11 @@ func (s *Server) plan(a *answer, p *sampling, fallback int, chat bool) *apiError
 	if natural := max(s.naturalLength(h), p.MinTokens, 1); !p.IgnoreEOS && natural < limit {
 		n, finish = natural, "stop"
 	}
-	a.finish = finish
+	a.Finish = finish
 	if chat {
-		a.think = s.reasoningTokens(n)
+		a.Think = s.reasoningTokens(n)
 	}
-	a.pieces = append(s.text.write(a.think, h, true), s.text.write(n-a.think, mix(h), chat && a.think == 0)...)
+	a.Pieces = append(s.text.Write(a.Think, h, true), s.text.Write(n-a.Think, prose.Mix(h), chat && a.Think == 0)...)
 	a.stopAt(p.Stop)
 	return nil
 }
@@ -159,7 +162,7 @@ func (s *Server) plan(a *answer, p *sampling, fallback int, chat bool) *apiError
 // naturalLength is how long the answer to a prompt is when nothing cuts it: between half and one and a half times the mean.
 func (s *Server) naturalLength(h uint64) int {
 	m := s.cfg.AnswerTokens
-	return m - m/2 + int(mix(h+1)%uint64(2*(m/2)+1))
+	return m - m/2 + int(prose.Mix(h+1)%uint64(2*(m/2)+1))
 }
 
 func (s *Server) reasoningTokens(n int) int {
@@ -174,7 +177,7 @@ func (a *answer) stopAt(stops []string) {
 	if len(stops) == 0 {
 		return
 	}
-	text, cut, which := a.text(a.think, len(a.pieces)), -1, ""
+	text, cut, which := a.Text(a.Think, len(a.Pieces)), -1, ""
 	for _, st := range stops {
 		if st == "" {
 			continue
@@ -186,16 +189,16 @@ func (a *answer) stopAt(stops []string) {
 	if cut < 0 {
 		return
 	}
-	a.finish, a.matched = "stop", which
+	a.Finish, a.Matched = "stop", which
 	at := 0
-	for i := a.think; i < len(a.pieces); i++ {
-		p := &a.pieces[i]
-		end := at + len(p.text)
+	for i := a.Think; i < len(a.Pieces); i++ {
+		p := &a.Pieces[i]
+		end := at + len(p.Text)
 		if end > cut {
-			*p = newPiece(p.id, p.text[:max(cut-at, 0)])
+			*p = prose.NewPiece(p.ID, p.Text[:max(cut-at, 0)])
 		}
 		if at = end; end >= cut+len(which) {
-			a.pieces = a.pieces[:i+1]
+			a.Pieces = a.Pieces[:i+1]
 			return
 		}
 	}

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/servemark/servemark/internal/sim/prose"
+	"github.com/servemark/servemark/internal/sim/wire"
 )
 
 // chatBody is the request of /v1/chat/completions, as far as it decides anything here.
@@ -101,7 +104,7 @@ func (s *Server) chat(w http.ResponseWriter, q *http.Request, f *Fault) {
 	s.respond(w, q, f, r, &d)
 }
 
-func (s *Server) chatAnswer(body *chatBody) (*answer, *apiError) {
+func (s *Server) chatAnswer(body *chatBody) (*answer, *wire.Error) {
 	if e := s.unknownModel(body.Model); e != nil {
 		return nil, e
 	}
@@ -115,15 +118,15 @@ func (s *Server) chatAnswer(body *chatBody) (*answer, *apiError) {
 	if err != nil {
 		return nil, badRequest("%v", err)
 	}
-	a := &answer{prompt: s.tok.Encode(prompt), extra: images * imageTokens}
-	if a.tool, err = s.chooseTool(body); err != nil {
+	a := &answer{Answer: wire.Answer{Prompt: s.tok.Encode(prompt), Extra: images * imageTokens}}
+	if a.Tool, err = s.chooseTool(body); err != nil {
 		return nil, badRequest("%v", err)
 	}
 	return a, s.plan(a, &body.sampling, 0, true)
 }
 
 // chooseTool decides whether the answer is a call: always when the client insists, never when it asked for "none" or "auto".
-func (s *Server) chooseTool(body *chatBody) (*toolCall, error) {
+func (s *Server) chooseTool(body *chatBody) (*wire.ToolCall, error) {
 	choice := strings.Trim(string(body.ToolChoice), `"`)
 	switch choice {
 	case "", "null", "none", "auto":
@@ -148,18 +151,16 @@ func (s *Server) chooseTool(body *chatBody) (*toolCall, error) {
 			return nil, fmt.Errorf("tool_choice names %q, which is not among the tools", named.Function.Name)
 		}
 	}
-	return &toolCall{id: fmt.Sprintf("call_%024x", mix(s.ids.Add(1))), name: name}, nil
+	return &wire.ToolCall{ID: fmt.Sprintf("call_%024x", prose.Mix(s.ids.Add(1))), Name: name}, nil
 }
 
 // toolArguments are the arguments of a call: one string member, legal JSON.
 func (s *Server) toolArguments(h uint64) string {
 	var b strings.Builder
-	for _, p := range s.text.write(8, h, true) {
-		b.WriteString(p.text)
+	for _, p := range s.text.Write(8, h, true) {
+		b.WriteString(p.Text)
 	}
 	return fmt.Sprintf(`{"query": %q}`, b.String())
 }
 
-func (s *Server) chatDialect() chatDialect {
-	return chatDialect{manners: s.manners, server: s}
-}
+func (s *Server) chatDialect() wire.Chat { return wire.Chat{Manners: s.manners} }

@@ -11,24 +11,26 @@ import (
 	"time"
 
 	"github.com/servemark/servemark/internal/sim/engine"
+	"github.com/servemark/servemark/internal/sim/prose"
+	"github.com/servemark/servemark/internal/sim/wire"
 )
 
 // Flavour is the server whose routes, field names, frames and words of error are spoken.
-type Flavour string
+type Flavour = wire.Flavour
 
 // The flavours a server can take; the zero value means SGLang.
 const (
-	SGLang   Flavour = "sglang"
-	VLLM     Flavour = "vllm"
-	LlamaCpp Flavour = "llamacpp"
-	LMDeploy Flavour = "lmdeploy"
-	TRT      Flavour = "trt"
-	TGI      Flavour = "tgi"
-	Truss    Flavour = "truss"
+	SGLang   = wire.SGLang
+	VLLM     = wire.VLLM
+	LlamaCpp = wire.LlamaCpp
+	LMDeploy = wire.LMDeploy
+	TRT      = wire.TRT
+	TGI      = wire.TGI
+	Truss    = wire.Truss
 )
 
 // Flavours lists every flavour.
-var Flavours = []Flavour{SGLang, VLLM, LlamaCpp, LMDeploy, TRT, TGI, Truss}
+func Flavours() []Flavour { return slices.Clone(wire.Flavours) }
 
 // UsageMode says when streams carry usage.
 type UsageMode string
@@ -44,7 +46,7 @@ const (
 // Defaults of Config where zero cannot be meant literally.
 const (
 	DefaultServedModel  = "sim"
-	DefaultModel        = "servemark/sim-4k"
+	DefaultModel        = prose.Name
 	DefaultMaxModelLen  = 131072
 	DefaultAnswerTokens = 128
 	// DefaultTruthRequests bounds the memory of the truth log: about 16 bytes a token.
@@ -144,7 +146,7 @@ func (c Config) Validate() error {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	bad(c.Flavour == "" || slices.Contains(Flavours, c.Flavour), "flavour %q is unknown; take one of %v", c.Flavour, Flavours)
+	bad(c.Flavour == "" || slices.Contains(wire.Flavours, c.Flavour), "flavour %q is unknown; take one of %v", c.Flavour, wire.Flavours)
 	bad(slices.Contains([]UsageMode{UsageAsked, UsageNever, UsageAlways, UsageEveryChunk}, c.Usage), "usage mode %q is unknown; take never, always or every-chunk", c.Usage)
 	bad(c.TokensPerChunk >= 0, "tokens per chunk %d are negative; take 1 or more", c.TokensPerChunk)
 	bad(c.KeepAlive >= 0, "keep-alive %v is negative; take 0 or more", c.KeepAlive)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/servemark/servemark/internal/sim/engine"
+	"github.com/servemark/servemark/internal/sim/wire"
 )
 
 func TestEveryDialectStreams(t *testing.T) {
@@ -142,7 +143,7 @@ func TestIntrospectionNamesTheEngine(t *testing.T) {
 		{LlamaCpp, "/v1/models", []string{`"owned_by":"llamacpp"`, `"n_ctx_train"`}},
 		{TGI, "/info", []string{`"router":"text-generation-router"`, `"model_id":"org/GLM-5"`}},
 		{LMDeploy, "/v1/models", []string{`"owned_by":"lmdeploy"`}},
-		{TRT, "/version", []string{trtVersion}},
+		{TRT, "/version", []string{wire.TRTVersion}},
 	} {
 		s, url := start(t, Config{Flavour: tt.flavour, ServedModel: "glm-5", Model: "org/GLM-5"})
 		s.cfg.APIKey = "" // asked without a key below; the dump is made from the configuration
@@ -164,7 +165,7 @@ func TestOtherTokenizers(t *testing.T) {
 		t.Errorf("TGI /tokenize = %s", body)
 	}
 	_, url = start(t, Config{Flavour: LMDeploy})
-	if _, body := post(t, url+"/v1/encode", `{"input":["the river","x"]}`); !strings.Contains(body, `"length":[2,1]`) {
+	if _, body := post(t, url+"/v1/encode", `{"input":[" the river","x"]}`); !strings.Contains(body, `"length":[2,1]`) {
 		t.Errorf("LMDeploy /v1/encode = %s", body)
 	}
 }
@@ -172,9 +173,11 @@ func TestOtherTokenizers(t *testing.T) {
 func TestBodiesAreLogged(t *testing.T) {
 	var log strings.Builder
 	_, url := start(t, Config{LogBodies: &log})
-	post(t, url+"/v1/completions", `{"model":"sim","prompt":"x","max_tokens":1}`)
+	post(t, url+"/v1/completions", `{"model": "sim",  "prompt": "<x>", "max_tokens": 1}`)
+	post(t, url+"/v1/completions", "{\"model\":\n\"sim\",\"prompt\":\"x\",\"max_tokens\":1}")
 	post(t, url+"/v1/completions", `{"model":`)
-	want := `{"body":{"model":"sim","prompt":"x","max_tokens":1},"path":"/v1/completions"}` + "\n" + `{"body":"{\"model\":","path":"/v1/completions"}` + "\n"
+	want := `{"path":"/v1/completions","body":{"model": "sim",  "prompt": "<x>", "max_tokens": 1}}` + "\n" +
+		`{"path":"/v1/completions","body":{"model":"sim","prompt":"x","max_tokens":1}}` + "\n" + `{"path":"/v1/completions","body":"{\"model\":"}` + "\n"
 	if log.String() != want {
 		t.Errorf("log = %s, want %s", log.String(), want)
 	}

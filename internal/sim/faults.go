@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/servemark/servemark/internal/sim/prose"
 )
 
 // FaultKind names one way a server goes wrong.
@@ -116,7 +118,7 @@ func (f Fault) takes(seed uint64, index, n int) bool {
 			return true
 		}
 	}
-	return f.Rate > 0 && float64(mix(mix(seed+uint64(index)*0x51ed27)+uint64(n))>>11)/(1<<53) < f.Rate
+	return f.Rate > 0 && float64(prose.Mix(prose.Mix(seed+uint64(index)*0x51ed27)+uint64(n))>>11)/(1<<53) < f.Rate
 }
 
 // nextFault numbers a generation request and returns what will go wrong with it, or nil.

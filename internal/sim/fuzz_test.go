@@ -31,8 +31,7 @@ func FuzzBodies(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	tok := newWordTokens()
-	s, err := newServer(Config{MaxModelLen: 64, AnswerTokens: 4}, tok, len(tok.texts))
+	s, err := New(Config{MaxModelLen: 64, AnswerTokens: 4})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -3,8 +3,8 @@ package sim
 import (
 	"encoding/json"
 	"net/http"
-	"strconv"
-	"time"
+
+	"github.com/servemark/servemark/internal/sim/wire"
 )
 
 // generateBody is the request of SGLang's /generate; text and input_ids may be lists.
@@ -56,114 +56,16 @@ func (s *Server) generate(w http.ResponseWriter, q *http.Request, f *Fault) {
 		return
 	}
 	r := s.newReply(accepted, &p, "", answers)
-	r.batch = batch
+	r.Batch = batch
 	var rid string
 	if json.Unmarshal(body.RID, &rid) == nil && rid != "" {
-		r.id = rid
+		r.ID = rid
 	}
-	s.respond(w, q, f, r, &generateDialect{server: s, cumulative: true})
+	s.respond(w, q, f, r, &wire.Generate{})
 }
 
 // generateError puts the error in the shape of the native route: the message alone inside "error".
-func generateError(e *apiError) *apiError {
-	e.native = true
+func generateError(e *wire.Error) *wire.Error {
+	e.Form = wire.FormNative
 	return e
-}
-
-// generateDialect writes SGLang's native frames: by default text and ids from the beginning of the answer every time.
-type generateDialect struct {
-	server     *Server
-	cumulative bool
-}
-
-func (d *generateDialect) begin(*sse, *reply, *answer)  {}
-func (d *generateDialect) finish(*sse, *reply, *answer) {}
-func (d *generateDialect) end(b *sse, _ *reply)         { b.data("[DONE]") }
-
-func (d *generateDialect) fail(b *sse, words string) {
-	b.data(`{"error":{"message":"` + escape(words) + `"}}`)
-	b.data("[DONE]")
-}
-
-func (d *generateDialect) tokens(b *sse, r *reply, a *answer, from, to int) {
-	if d.cumulative {
-		from = 0
-	}
-	b.open()
-	d.object(b, r, a, from, to)
-	b.shut()
-}
-
-func (d *generateDialect) object(b *sse, r *reply, a *answer, from, to int) {
-	part := a.pieces[from:to]
-	b.str(`{"text":"`)
-	b.text(part)
-	b.str(`","output_ids":`)
-	b.idList(part)
-	b.str(`,"meta_info":{"id":"` + escape(r.id) + `"`)
-	switch {
-	case to < len(a.pieces):
-		b.str(`,"finish_reason":null`)
-	case a.finish == "length":
-		b.str(`,"finish_reason":{"type":"length","length":`)
-		b.num(to)
-		b.str(`}`)
-	case a.matched != "":
-		b.str(`,"finish_reason":{"type":"stop","matched":"` + escape(a.matched) + `"}`)
-	default:
-		b.str(`,"finish_reason":{"type":"stop","matched":0}`)
-	}
-	b.str(`,"prompt_tokens":`)
-	b.num(a.promptTokens())
-	b.str(`,"completion_tokens":`)
-	b.num(to)
-	b.str(`,"cached_tokens":`)
-	b.num(a.cached())
-	b.str(`,"weight_version":"default","num_retractions":`)
-	b.num(a.latest.Preemptions)
-	if to == len(a.pieces) {
-		b.str(`,"e2e_latency":`)
-		b.num6(d.server.driver.now() - r.accepted)
-		if d.server.params.SpecDepth > 0 { // the first token comes from the prompt, not from a verification
-			b.str(`,"spec_verify_ct":`)
-			b.num(a.steps - 1)
-			b.str(`,"spec_accept_length":`)
-			b.buf = strconv.AppendFloat(b.buf, float64(to-1)/float64(max(a.steps-1, 1)), 'f', 4, 64)
-		}
-	}
-	if r.batch {
-		b.str(`},"index":`)
-		b.num(a.index)
-		b.str(`}`)
-		return
-	}
-	b.str(`}}`)
-}
-
-func (d *generateDialect) whole(r *reply) []byte {
-	b := &sse{}
-	if r.batch {
-		b.str("[")
-	}
-	for i, a := range r.answers {
-		if i > 0 {
-			b.str(",")
-		}
-		d.object(b, r, a, 0, len(a.pieces))
-	}
-	if r.batch {
-		b.str("]")
-	}
-	return b.buf
-}
-
-// num6 writes a duration as seconds with six decimals.
-func (b *sse) num6(t time.Duration) {
-	us := max(int64(t/time.Microsecond), 0)
-	b.num(int(us / 1e6))
-	b.str(".")
-	frac := us % 1e6
-	for div := int64(1e5); div > 0; div /= 10 {
-		b.buf = append(b.buf, byte('0'+frac/div%10))
-	}
 }

@@ -5,21 +5,14 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-)
 
-// Versions the server claims, so that clients can be checked on what they print.
-const (
-	sglangVersion   = "0.5.23"
-	vllmVersion     = "0.33.0"
-	llamaBuild      = "b11549-servemark"
-	vllmFingerprint = "vllm-0.33.0-servemark"
-	tgiVersion      = "3.3.7"
-	trtVersion      = "1.3.0"
+	"github.com/servemark/servemark/internal/sim/prose"
+	"github.com/servemark/servemark/internal/sim/wire"
 )
 
 func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 	card := map[string]any{"id": s.cfg.ServedModel, "object": "model", "created": s.created.Unix()}
-	card["owned_by"] = s.manners.ownedBy
+	card["owned_by"] = s.manners.OwnedBy
 	switch s.cfg.Flavour {
 	case VLLM:
 		card["root"], card["parent"], card["max_model_len"], card["permission"] = s.cfg.Model, nil, s.contextLen(), []any{}
@@ -39,7 +32,7 @@ func (s *Server) modelInfo(w http.ResponseWriter, _ *http.Request) {
 		parser = "sim"
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
-		"model_path": s.cfg.Model, "served_model_name": s.cfg.ServedModel, "tokenizer_path": TokenizerName, "is_generation": true,
+		"model_path": s.cfg.Model, "served_model_name": s.cfg.ServedModel, "tokenizer_path": prose.Name, "is_generation": true,
 		"preferred_sampling_params": nil, "weight_version": "default", "load_format": "dummy", "reasoning_parser": parser, "tool_call_parser": "sim",
 		"disaggregation_mode": "null", "has_image_understanding": true, "has_audio_understanding": false, "model_type": "sim",
 		"architectures": []string{"SimForCausalLM"},
@@ -55,8 +48,8 @@ func (s *Server) serverInfo(w http.ResponseWriter, _ *http.Request) {
 		launch += " --api-key " + s.cfg.APIKey
 	}
 	info := map[string]any{
-		"model_path": s.cfg.Model, "tokenizer_path": TokenizerName, "served_model_name": s.cfg.ServedModel, "api_key": key, "admin_api_key": nil,
-		"launch_command": launch, "version": sglangVersion, "frontend": "servemark-sim", "context_length": s.contextLen(),
+		"model_path": s.cfg.Model, "tokenizer_path": prose.Name, "served_model_name": s.cfg.ServedModel, "api_key": key, "admin_api_key": nil,
+		"launch_command": launch, "version": wire.SGLangVersion, "frontend": "servemark-sim", "context_length": s.contextLen(),
 		"quantization": nil, "kv_cache_dtype": "auto", "dtype": "auto", "tp_size": 1, "pp_size": 1, "dp_size": 1, "ep_size": 1,
 		"page_size": p.PageSize, "chunked_prefill_size": p.TokenBudget, "max_running_requests": nullZero(p.MaxSeqs),
 		"enable_mixed_chunk": p.MixedChunk, "schedule_policy": map[bool]string{false: "fcfs", true: "lpm"}[p.LongestPrefix],
@@ -87,9 +80,9 @@ func nullZero(n int) any {
 }
 
 func (s *Server) version(w http.ResponseWriter, _ *http.Request) {
-	v := vllmVersion
+	v := wire.VLLMVersion
 	if s.cfg.Flavour == TRT {
-		v = trtVersion
+		v = wire.TRTVersion
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"version": v})
 }
@@ -107,7 +100,7 @@ func (s *Server) props(w http.ResponseWriter, _ *http.Request) {
 		"default_generation_settings": map[string]any{"n_ctx": s.contextLen(), "params": map[string]any{"seed": s.cfg.Seed, "n_predict": -1}},
 		"total_slots":                 max(s.params.MaxSeqs, 1), "model_path": s.cfg.Model, "model_alias": s.cfg.ServedModel,
 		"chat_template": chatTemplate, "modalities": map[string]bool{"vision": true, "audio": false},
-		"build_info": llamaBuild, "is_sleeping": false,
+		"build_info": wire.LlamaBuild, "is_sleeping": false,
 	})
 }
 

@@ -3,6 +3,8 @@ package sim
 import (
 	"net/http"
 	"time"
+
+	"github.com/servemark/servemark/internal/sim/wire"
 )
 
 // info is TGI's description of itself.
@@ -10,7 +12,7 @@ func (s *Server) info(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{
 		"model_id": s.cfg.Model, "model_sha": nil, "model_pipeline_tag": "text-generation", "max_concurrent_requests": 128, "max_best_of": 1,
 		"max_stop_sequences": 4, "max_input_tokens": s.contextLen() - 1, "max_total_tokens": s.contextLen(), "validation_workers": 2,
-		"max_client_batch_size": 4, "router": "text-generation-router", "version": tgiVersion, "sha": nil, "docker_label": nil,
+		"max_client_batch_size": 4, "router": "text-generation-router", "version": wire.TGIVersion, "sha": nil, "docker_label": nil,
 	})
 }
 
@@ -98,6 +100,6 @@ func (s *Server) loads(w http.ResponseWriter, _ *http.Request) {
 		one["speculative"] = map[string]any{"accept_length": 1 + float64(c.AcceptedTokens)/float64(c.Drafts),
 			"accept_rate": float64(c.AcceptedTokens) / float64(c.DraftTokens)}
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"timestamp": time.Now().UTC().Format(time.RFC3339), "version": sglangVersion,
+	writeJSON(w, http.StatusOK, map[string]any{"timestamp": time.Now().UTC().Format(time.RFC3339), "version": wire.SGLangVersion,
 		"accelerator": "simulated", "num_accelerators": 1, "loads": []any{one}})
 }

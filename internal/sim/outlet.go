@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/servemark/servemark/internal/sim/wire"
 )
 
 // ErrCrashed is what Serve returns after a "crash" fault.
@@ -104,16 +106,16 @@ func (o *outlet) reset() error {
 }
 
 // strike shows a mid-stream fault once its number of tokens has left and more would follow; errCut means the reply is over.
-func (o *outlet) strike(d dialect, b *sse) error {
+func (o *outlet) strike(d wire.Dialect, b *wire.SSE) error {
 	if o.fault == nil || o.over || o.sent < o.fault.After {
 		return nil
 	}
 	o.over = true
 	switch o.fault.Kind {
 	case FaultError:
-		b.buf = b.buf[:0]
-		d.fail(b, "the simulated engine failed in mid-stream")
-		return errors.Join(o.send(b.buf), errCut)
+		b.Reset()
+		d.Fail(b, "the simulated engine failed in mid-stream")
+		return errors.Join(o.send(b.Bytes()), errCut)
 	case FaultEOF:
 		return errCut
 	case FaultReset:
@@ -121,7 +123,9 @@ func (o *outlet) strike(d dialect, b *sse) error {
 	case FaultStall:
 		return o.pause(o.fault.Delay)
 	case FaultGarbage:
-		return o.send([]byte(b.lead + `{"choices":[{"index":0,"delta":{"con` + b.eol + b.eol))
+		b.Reset()
+		b.Garbage()
+		return o.send(b.Bytes())
 	}
 	return nil
 }
@@ -145,9 +149,9 @@ func (s *Server) stopEarly(w http.ResponseWriter, q *http.Request, f *Fault) boo
 		if f.RetryAfter > 0 {
 			w.Header().Set("Retry-After", strconv.Itoa(int((f.RetryAfter+time.Second-1)/time.Second)))
 		}
-		e := &apiError{status: http.StatusTooManyRequests, kind: "RateLimitError", message: "The server has too many requests; try again later."}
+		e := &wire.Error{Status: http.StatusTooManyRequests, Kind: "RateLimitError", Message: "The server has too many requests; try again later."}
 		if f.Kind == FaultDown {
-			e = &apiError{status: http.StatusServiceUnavailable, kind: "ServiceUnavailableError", message: "The server cannot take requests at the moment."}
+			e = &wire.Error{Status: http.StatusServiceUnavailable, Kind: "ServiceUnavailableError", Message: "The server cannot take requests at the moment."}
 		}
 		s.refuse(w, q, e)
 		return true
@@ -167,7 +171,7 @@ func (o *outlet) wholeFault(s *Server, q *http.Request, body []byte) (done bool,
 	}
 	switch o.fault.Kind {
 	case FaultError:
-		s.refuse(o.w, q, &apiError{status: http.StatusInternalServerError, kind: "InternalServerError", message: "the simulated engine failed"})
+		s.refuse(o.w, q, &wire.Error{Status: http.StatusInternalServerError, Kind: "InternalServerError", Message: "the simulated engine failed"})
 		return true, errCut
 	case FaultReset:
 		return true, o.reset()

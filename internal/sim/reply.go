@@ -8,83 +8,39 @@ import (
 	"time"
 
 	"github.com/servemark/servemark/internal/sim/engine"
+	"github.com/servemark/servemark/internal/sim/prose"
+	"github.com/servemark/servemark/internal/sim/wire"
 )
 
-// answer is one choice on its way to a client: what it will say is known from the start, the engine decides when.
+// answer is one choice on its way to a client, with what the server must know of it beside its words.
 type answer struct {
-	reply   *reply
-	index   int
-	prompt  []int // prompt tokens
-	extra   int   // prompt tokens without ids (images)
-	pieces  []piece
-	think   int // tokens before this index are reasoning
-	tool    *toolCall
-	finish  string // "stop", "length" or "tool_calls"
-	matched string // the stop text that ended it
-	limit   int    // output limit asked for
-	embed   bool   // no tokens, the prefill alone
+	wire.Answer
+	reply *reply
+	limit int // output limit asked for
 
 	seq       *engine.Seq
 	submitted time.Duration
-	latest    engine.Emission // the last one expected
-	steps     int             // that made tokens of it
 	sent      int
-	planned   []time.Duration
 	flushed   []time.Duration
-}
-
-// toolCall is a call the answer makes instead of speaking; its arguments are the answer's tokens.
-type toolCall struct{ id, name string }
-
-func (a *answer) promptTokens() int { return len(a.prompt) + a.extra }
-
-// cached is the part of the prompt that the engine found in its prefix cache; known once a token has left.
-func (a *answer) cached() int { return a.latest.Cached }
-
-func (a *answer) text(from, to int) string {
-	n := 0
-	for _, p := range a.pieces[from:to] {
-		n += len(p.text)
-	}
-	b := make([]byte, 0, n)
-	for _, p := range a.pieces[from:to] {
-		b = append(b, p.text...)
-	}
-	return string(b)
-}
-
-func (a *answer) ids() []int {
-	out := make([]int, len(a.pieces))
-	for i, p := range a.pieces {
-		out[i] = p.id
-	}
-	return out
 }
 
 // request is what the engine needs to know.
 func (a *answer) request() engine.Request {
-	r := engine.Request{Prompt: a.promptTokens(), Output: len(a.pieces), Limit: a.limit}
-	if a.reply.pageSize > 0 && a.extra == 0 {
-		r.Pages = engine.PageHashes(append(a.prompt[:len(a.prompt):len(a.prompt)], a.ids()...), a.reply.pageSize)
+	r := engine.Request{Prompt: a.PromptTokens(), Output: len(a.Pieces), Limit: a.limit}
+	if a.reply.pageSize > 0 && a.Extra == 0 {
+		r.Pages = engine.PageHashes(append(a.Prompt[:len(a.Prompt):len(a.Prompt)], a.IDs()...), a.reply.pageSize)
 	}
 	return r
 }
 
-// reply is one HTTP request being answered: one answer, or several for a batch of prompts.
+// reply is one HTTP request being answered.
 type reply struct {
-	id         string
-	created    int64
-	model      string
-	accepted   time.Duration
-	answers    []*answer
-	stream     bool
-	usage      bool // a usage-only chunk at the end
-	continuous bool // usage in every chunk
-	roleSent   bool // the role chunk left before the first token
-	tokenIDs   bool
-	batch      bool // the client sent a list, and gets one even for a single prompt
-	pageSize   int  // 0: no prefix caching
-	interval   int  // tokens gathered in a frame, at least 1
+	wire.Reply
+	accepted time.Duration
+	answers  []*answer
+	stream   bool
+	pageSize int // 0: no prefix caching
+	interval int // tokens gathered in a frame, at least 1
 
 	mu    sync.Mutex
 	queue []release
@@ -134,43 +90,13 @@ func (r *reply) take(ctx context.Context, buf []release, idle time.Duration) ([]
 	}
 }
 
-func (r *reply) totals() (prompt, completion, cached, reasoning int) {
-	for _, a := range r.answers {
-		prompt += a.promptTokens()
-		completion += len(a.pieces)
-		cached += a.cached()
-		reasoning += a.think
-	}
-	return prompt, completion, cached, reasoning
-}
-
-// dialect writes answers in one protocol.
-type dialect interface {
-	// begin is called just before the first token of an answer.
-	begin(b *sse, r *reply, a *answer)
-	// tokens writes the tokens [from, to) of an answer; to is len(a.pieces) at its end.
-	tokens(b *sse, r *reply, a *answer, from, to int)
-	// finish is called just after the last token of an answer.
-	finish(b *sse, r *reply, a *answer)
-	// end is called when all answers are finished.
-	end(b *sse, r *reply)
-	// whole is the JSON body of a reply that is not streamed.
-	whole(r *reply) []byte
-	// fail writes an error in mid-stream, and what then ends the stream.
-	fail(b *sse, words string)
-}
-
-// roleWriter is a dialect with a first chunk that carries no token.
-type roleWriter interface {
-	role(b *sse, r *reply, a *answer)
-}
-
 // respond submits the answers and writes them as the engine releases them.
-func (s *Server) respond(w http.ResponseWriter, q *http.Request, f *Fault, r *reply, d dialect) {
+func (s *Server) respond(w http.ResponseWriter, q *http.Request, f *Fault, r *reply, d wire.Dialect) {
 	r.wake = make(chan struct{}, 1)
 	o := newOutlet(w, q, f)
 	for i, a := range r.answers {
-		a.reply, a.index = r, i
+		a.reply, a.Index = r, i
+		r.Answers = append(r.Answers, &a.Answer)
 		if o.is(FaultSplit) {
 			a.accent(s.tok)
 		}
@@ -199,16 +125,16 @@ func (s *Server) abandon(r *reply) {
 }
 
 // accent makes the answer begin with characters of several bytes; where its length cuts one in two, words stand in its place.
-func (a *answer) accent(t Tokenizer) {
-	list := spell(t, accents)
-	n := min(len(list), len(a.pieces))
-	for n > 0 && list[n-1].text == "" {
+func (a *answer) accent(t prose.Tokenizer) {
+	list := prose.Spell(t, accents)
+	n := min(len(list), len(a.Pieces))
+	for n > 0 && list[n-1].Text == "" {
 		n--
 	}
-	copy(a.pieces, list[:n])
+	copy(a.Pieces, list[:n])
 }
 
-func (s *Server) streamOut(o *outlet, r *reply, d dialect) error {
+func (s *Server) streamOut(o *outlet, r *reply, d wire.Dialect) error {
 	h := o.w.Header()
 	h.Set("Content-Type", s.streamType())
 	h.Set("Cache-Control", "no-cache")
@@ -216,13 +142,13 @@ func (s *Server) streamOut(o *outlet, r *reply, d dialect) error {
 	if err := o.rc.Flush(); err != nil {
 		return err
 	}
-	b := s.newSSE()
-	if rw, ok := d.(roleWriter); ok && s.cfg.EarlyRole {
+	b := wire.NewSSE(s.cfg.CRLF, s.cfg.NoSpace)
+	if rw, ok := d.(wire.RoleWriter); ok && s.cfg.EarlyRole {
 		for _, a := range r.answers {
-			rw.role(b, r, a)
+			rw.Role(b, &r.Reply, &a.Answer)
 		}
-		r.roleSent = true
-		if err := o.send(b.buf); err != nil {
+		r.RoleSent = true
+		if err := o.send(b.Bytes()); err != nil {
 			return err
 		}
 	}
@@ -235,7 +161,9 @@ func (s *Server) streamOut(o *outlet, r *reply, d dialect) error {
 			return err
 		}
 		if len(got) == 0 {
-			if err := o.put([]byte(": keep-alive" + b.eol + b.eol)); err != nil {
+			b.Reset()
+			b.Comment("keep-alive")
+			if err := o.put(b.Bytes()); err != nil {
 				return err
 			}
 			continue
@@ -255,58 +183,47 @@ func (s *Server) streamOut(o *outlet, r *reply, d dialect) error {
 }
 
 // sendFrames writes what was released, and the end of the stream after the last answer.
-func (s *Server) sendFrames(o *outlet, r *reply, d dialect, b *sse, got []release, open *int) error {
+func (s *Server) sendFrames(o *outlet, r *reply, d wire.Dialect, b *wire.SSE, got []release, open *int) error {
 	if err := o.strike(d, b); err != nil {
 		return err
 	}
-	b.buf = b.buf[:0]
+	b.Reset()
 	for _, x := range got {
 		*open -= r.frame(b, d, x)
 		o.sent += x.Tokens
 	}
 	if *open == 0 {
-		d.end(b, r)
+		d.End(b, &r.Reply)
 	}
-	err := o.send(b.buf)
+	err := o.send(b.Bytes())
 	s.stamp(got)
 	return err
 }
 
 // frame writes released tokens and returns 1 when they end their answer.
-func (r *reply) frame(b *sse, d dialect, x release) int {
+func (r *reply) frame(b *wire.SSE, d wire.Dialect, x release) int {
 	a := x.answer
 	a.expect(x)
 	if x.First == 0 {
-		d.begin(b, r, a)
+		d.Begin(b, &r.Reply, &a.Answer)
 	}
 	if to := x.First + x.Tokens; to-a.sent >= r.interval || x.Last {
-		d.tokens(b, r, a, a.sent, to)
+		d.Tokens(b, &r.Reply, &a.Answer, a.sent, to)
 		a.sent = to
 	}
 	if !x.Last {
 		return 0
 	}
-	d.finish(b, r, a)
+	d.Finish(b, &r.Reply, &a.Answer)
 	return 1
-}
-
-func (s *Server) newSSE() *sse {
-	b := &sse{eol: "\n", lead: "data: "}
-	if s.cfg.CRLF {
-		b.eol = "\r\n"
-	}
-	if s.cfg.NoSpace {
-		b.lead = "data:"
-	}
-	return b
 }
 
 // expect notes the planned instant of released tokens.
 func (a *answer) expect(x release) {
-	a.latest = x.Emission
-	a.steps++
+	a.Cached, a.Preemptions, a.Scheduled = x.Cached, x.Preemptions, x.Scheduled
+	a.Steps++
 	for range x.Tokens {
-		a.planned = append(a.planned, x.At)
+		a.Planned = append(a.Planned, x.At)
 	}
 }
 
@@ -320,7 +237,7 @@ func (s *Server) stamp(got []release) {
 	}
 }
 
-func (s *Server) wholeOut(o *outlet, q *http.Request, r *reply, d dialect) error {
+func (s *Server) wholeOut(o *outlet, q *http.Request, r *reply, d wire.Dialect) error {
 	open := len(r.answers)
 	var got []release
 	for open > 0 {
@@ -336,7 +253,7 @@ func (s *Server) wholeOut(o *outlet, q *http.Request, r *reply, d dialect) error
 		}
 		s.stamp(got)
 	}
-	body := d.whole(r)
+	body := d.Whole(&r.Reply)
 	if done, err := o.wholeFault(s, q, body); done || err != nil {
 		return err
 	}
@@ -344,44 +261,4 @@ func (s *Server) wholeOut(o *outlet, q *http.Request, r *reply, d dialect) error
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	return o.send(body)
-}
-
-// sse gathers server-sent events into one buffer, which goes out in one write.
-type sse struct {
-	buf  []byte
-	eol  string
-	lead string
-}
-
-func (b *sse) open() { b.buf = append(b.buf, b.lead...) }
-func (b *sse) shut() {
-	b.buf = append(b.buf, b.eol...)
-	b.buf = append(b.buf, b.eol...)
-}
-func (b *sse) str(s string) { b.buf = append(b.buf, s...) }
-func (b *sse) num(n int)    { b.buf = strconv.AppendInt(b.buf, int64(n), 10) }
-
-// text writes the pieces as the inside of one JSON string.
-func (b *sse) text(list []piece) {
-	for i := range list {
-		b.buf = append(b.buf, list[i].esc...)
-	}
-}
-
-// data writes one event with the given payload.
-func (b *sse) data(payload string) {
-	b.open()
-	b.str(payload)
-	b.shut()
-}
-
-func (b *sse) idList(list []piece) {
-	b.str("[")
-	for i, p := range list {
-		if i > 0 {
-			b.str(",")
-		}
-		b.num(p.id)
-	}
-	b.str("]")
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,18 +14,17 @@ import (
 	"time"
 
 	"github.com/servemark/servemark/internal/sim/engine"
+	"github.com/servemark/servemark/internal/sim/prose"
+	"github.com/servemark/servemark/internal/sim/wire"
 )
-
-// TokenizerName is the built-in tokenizer that the server counts with and declares to clients.
-const TokenizerName = "servemark/sim-4k"
 
 // Server is one simulated server: an engine on the real clock behind the routes of its flavour.
 type Server struct {
 	cfg     Config
 	params  engine.Params
-	tok     Tokenizer
+	tok     prose.Tokenizer
 	vocab   int
-	text    *writer
+	text    *prose.Writer
 	driver  *driver
 	truth   *truthLog
 	mux     *http.ServeMux
@@ -32,7 +32,7 @@ type Server struct {
 	ids     atomic.Uint64
 	asked   atomic.Uint64
 	bodyLog sync.Mutex
-	manners manners
+	manners wire.Manners
 
 	crashOnce sync.Once
 	crashed   chan struct{}
@@ -40,14 +40,6 @@ type Server struct {
 
 // New checks the configuration and returns a server that is ready to answer; it owns no goroutine while no request is live.
 func New(c Config) (*Server, error) {
-	tok, vocab, err := builtinTokenizer()
-	if err != nil {
-		return nil, err
-	}
-	return newServer(c, tok, vocab)
-}
-
-func newServer(c Config, tok Tokenizer, vocab int) (*Server, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -56,12 +48,16 @@ func newServer(c Config, tok Tokenizer, vocab int) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := newWriter(tok)
+	tok, vocab, err := prose.Builtin()
+	if err != nil {
+		return nil, err
+	}
+	text, err := prose.NewWriter(tok)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{cfg: c, params: eng.Params(), tok: tok, vocab: vocab, text: text, driver: newDriver(eng), truth: newTruthLog(c.TruthRequests, c.Flavour), created: time.Now(),
-		manners: mannersOf(c.Flavour), crashed: make(chan struct{})}
+		manners: wire.MannersOf(c.Flavour), crashed: make(chan struct{})}
 	eng.OnStep(s.truth.step)
 	s.mux = s.routes()
 	return s, nil
@@ -119,7 +115,7 @@ func (s *Server) serve(w http.ResponseWriter, q *http.Request) {
 
 func (s *Server) unauthorised(w http.ResponseWriter) {
 	if s.cfg.Flavour == LlamaCpp {
-		writeJSON(w, http.StatusUnauthorized, (&apiError{status: http.StatusUnauthorized, message: "Invalid API Key"}).body(LlamaCpp))
+		writeJSON(w, http.StatusUnauthorized, (&wire.Error{Status: http.StatusUnauthorized, Message: "Invalid API Key"}).Body(LlamaCpp))
 		return
 	}
 	writeJSON(w, http.StatusUnauthorized, map[string]string{"error": "Unauthorized"})
@@ -136,7 +132,7 @@ func (s *Server) lost(w http.ResponseWriter, q *http.Request) {
 		}
 	}
 	if s.cfg.Flavour == LlamaCpp {
-		writeJSON(w, http.StatusNotFound, (&apiError{status: http.StatusNotFound, message: "File Not Found"}).body(LlamaCpp))
+		writeJSON(w, http.StatusNotFound, (&wire.Error{Status: http.StatusNotFound, Message: "File Not Found"}).Body(LlamaCpp))
 		return
 	}
 	writeJSON(w, status, map[string]string{"detail": words})
@@ -146,13 +142,13 @@ func (s *Server) lost(w http.ResponseWriter, q *http.Request) {
 const maxBody = 256 << 20
 
 // readBody reads one JSON object, and logs it when asked to.
-func (s *Server) readBody(q *http.Request, into any) *apiError {
+func (s *Server) readBody(q *http.Request, into any) *wire.Error {
 	raw, err := io.ReadAll(io.LimitReader(q.Body, maxBody))
 	if err != nil {
 		return badRequest("The request body could not be read: %v", err)
 	}
 	if err := s.logBody(q.URL.Path, raw); err != nil {
-		return &apiError{status: http.StatusInternalServerError, kind: "InternalServerError", message: err.Error()}
+		return &wire.Error{Status: http.StatusInternalServerError, Kind: "InternalServerError", Message: err.Error()}
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
 		return badRequest("The request body is not valid: %v", err)
@@ -160,21 +156,30 @@ func (s *Server) readBody(q *http.Request, into any) *apiError {
 	return nil
 }
 
+// logBody writes one line {"path":…,"body":…}: the body byte for byte where it is JSON without line breaks, compacted where it
+// has some, a string where it is no JSON.
 func (s *Server) logBody(path string, raw []byte) error {
 	if s.cfg.LogBodies == nil {
 		return nil
 	}
-	entry := map[string]any{"path": path, "body": json.RawMessage(raw)}
-	if !json.Valid(raw) {
-		entry["body"] = string(raw)
-	}
-	line, err := json.Marshal(entry)
-	if err != nil {
-		return err
+	body := bytes.TrimSpace(raw)
+	switch {
+	case !json.Valid(body):
+		text, err := json.Marshal(string(raw))
+		if err != nil {
+			return err
+		}
+		body = text
+	case bytes.ContainsAny(body, "\r\n"):
+		var b bytes.Buffer
+		if err := json.Compact(&b, body); err != nil {
+			return err
+		}
+		body = b.Bytes()
 	}
 	s.bodyLog.Lock()
 	defer s.bodyLog.Unlock()
-	if _, err := s.cfg.LogBodies.Write(append(line, '\n')); err != nil {
+	if _, err := fmt.Fprintf(s.cfg.LogBodies, "{\"path\":%q,\"body\":%s}\n", path, body); err != nil {
 		return fmt.Errorf("logging the request: %w", err)
 	}
 	return nil
@@ -183,27 +188,29 @@ func (s *Server) logBody(path string, raw []byte) error {
 // newReply starts the answer of one HTTP request.
 func (s *Server) newReply(accepted time.Duration, p *sampling, prefix string, answers []*answer) *reply {
 	n := s.ids.Add(1)
-	r := &reply{
-		id: fmt.Sprintf("%s%016x%016x", prefix, mix(n^s.cfg.Seed), mix(^n)), created: s.created.Add(accepted).Unix(), model: s.cfg.ServedModel,
-		accepted: accepted, answers: answers, stream: p.Stream, tokenIDs: p.ReturnIDs, interval: max(p.Interval, s.cfg.TokensPerChunk, 1),
+	r := &reply{accepted: accepted, answers: answers, stream: p.Stream, interval: max(p.Interval, s.cfg.TokensPerChunk, 1)}
+	r.Reply = wire.Reply{
+		ID: fmt.Sprintf("%s%016x%016x", prefix, prose.Mix(n^s.cfg.Seed), prose.Mix(^n)), Created: s.created.Add(accepted).Unix(), Model: s.cfg.ServedModel,
+		TokenIDs: p.ReturnIDs, ReportCache: s.reportsCache(), Speculative: s.params.SpecDepth > 0,
+		Elapsed: func() time.Duration { return s.driver.now() - accepted },
 	}
-	if !s.manners.idPrefix {
-		r.id = r.id[len(prefix):]
+	if !s.manners.IDPrefix {
+		r.ID = r.ID[len(prefix):]
 	}
 	if s.params.PrefixCache {
 		r.pageSize = s.params.PageSize
 	}
 	if o := p.StreamOptions; o != nil {
-		r.usage = o.IncludeUsage
-		r.continuous = o.ContinuousUsageStats && (o.IncludeUsage || s.cfg.Flavour == SGLang)
+		r.Usage = o.IncludeUsage
+		r.Continuous = o.ContinuousUsageStats && (o.IncludeUsage || s.cfg.Flavour == SGLang)
 	}
 	switch s.cfg.Usage {
 	case UsageNever:
-		r.usage, r.continuous = false, false
+		r.Usage, r.Continuous = false, false
 	case UsageAlways:
-		r.usage = true
+		r.Usage = true
 	case UsageEveryChunk:
-		r.usage, r.continuous = true, true
+		r.Usage, r.Continuous = true, true
 	}
 	return r
 }
@@ -222,7 +229,7 @@ func (s *Server) roomPerRequest() int {
 }
 
 // reportsCache says whether usage carries the cached prompt tokens: always with some flavours, else with the prefix cache on.
-func (s *Server) reportsCache() bool { return s.manners.cacheAlways || s.params.PrefixCache }
+func (s *Server) reportsCache() bool { return s.manners.CacheAlways || s.params.PrefixCache }
 
 func (s *Server) streamType() string {
 	if s.cfg.Flavour == LlamaCpp {

@@ -13,6 +13,15 @@ import (
 	"time"
 )
 
+func testServer(t *testing.T, c Config) *Server {
+	t.Helper()
+	s, err := New(c)
+	if err != nil {
+		t.Fatalf("New(%+v) = %v", c, err)
+	}
+	return s
+}
+
 func start(t *testing.T, c Config) (*Server, string) {
 	t.Helper()
 	s := testServer(t, c)
@@ -111,7 +120,7 @@ func TestChatStreamCountsExactly(t *testing.T) {
 				}
 			}
 			last := list[len(list)-1].Usage
-			if !done || finish != "length" || last == nil || last.Completion != 40 || frames != 40 {
+			if !done || finish != "length" || last == nil || last.Completion != 40 || last.Total != 40+last.Prompt || frames != 40 {
 				t.Errorf("%s share %v: done %v, finish %q, usage %+v, %d frames; want true, length, 40 tokens, 40 frames", f, share, done, finish, last, frames)
 			}
 			if got := len(s.tok.Encode(think.String() + said.String())); got != 40 {
@@ -170,7 +179,7 @@ func TestGenerateIsCumulative(t *testing.T) {
 func TestPromptForms(t *testing.T) {
 	_, url := start(t, Config{Flavour: VLLM})
 	for prompt, want := range map[string][2]int{
-		`"the river"`: {2, 1}, `["the river","the"]`: {3, 2}, `[65,66,67]`: {3, 1}, `[[65],[66,67]]`: {3, 2},
+		`" the river"`: {2, 1}, `[" the river"," the"]`: {3, 2}, `[65,66,67]`: {3, 1}, `[[65],[66,67]]`: {3, 2},
 	} {
 		_, body := post(t, url+"/v1/completions", `{"model":"sim","max_tokens":2,"ignore_eos":true,"prompt":`+prompt+`}`)
 		var e event
@@ -321,7 +330,7 @@ func TestTimelineIsAbsolute(t *testing.T) {
 	post(t, url+"/v1/completions", `{"model":"sim","prompt":"the","max_tokens":20,"ignore_eos":true,"stream":true}`)
 	s.driver.wait()
 	a := kept.answers[0]
-	for k, at := range a.planned {
+	for k, at := range a.Planned {
 		if want := kept.accepted + 30*time.Millisecond + time.Duration(k)*3*time.Millisecond; at != want {
 			t.Errorf("token %d planned at %v, want %v", k, at, want)
 		}

@@ -85,10 +85,10 @@ func (t *truthLog) close(r *reply, f *Fault, err error) {
 		if q == nil {
 			continue
 		}
-		x := Truth{RID: r.id, Index: a.index, Prompt: a.promptTokens(), Cached: q.Cached, Output: q.Produced, Sent: len(a.flushed), Reasoning: a.think,
-			Finish: a.finish, Streamed: r.stream, Accepted: r.accepted, Submitted: a.submitted, Queued: q.Queued, Scheduled: q.Scheduled,
+		x := Truth{RID: r.ID, Index: a.Index, Prompt: a.PromptTokens(), Cached: q.Cached, Output: q.Produced, Sent: len(a.flushed), Reasoning: a.Think,
+			Finish: a.Finish, Streamed: r.stream, Accepted: r.accepted, Submitted: a.submitted, Queued: q.Queued, Scheduled: q.Scheduled,
 			Finished: q.Finished, FirstStep: q.FirstStep, LastStep: q.LastStep, PrefillSteps: q.PrefillSteps, Preemptions: q.Preemptions,
-			Planned: a.planned, Flushed: a.flushed}
+			Planned: a.Planned, Flushed: a.flushed}
 		if f != nil {
 			x.Fault = string(f.Kind)
 		}
@@ -99,7 +99,7 @@ func (t *truthLog) close(r *reply, f *Fault, err error) {
 			x.Finish = "aborted"
 		}
 		for i := range a.flushed {
-			t.late.Add(a.flushed[i] - a.planned[i])
+			t.late.Add(a.flushed[i] - a.Planned[i])
 		}
 		t.sums.add(&x, err == nil)
 		t.add(x)

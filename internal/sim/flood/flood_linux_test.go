@@ -98,6 +98,19 @@ func TestPacing(t *testing.T) {
 	}
 }
 
+func TestAlignedDeadlinesLieOnTheGrid(t *testing.T) {
+	x := &loop{c: Config{ITL: 10, Align: true}}
+	for in, want := range map[time.Duration]time.Duration{0: 0, 1: 10, 10: 10, 11: 20, 99: 100} {
+		if got := x.align(in); got != want {
+			t.Errorf("align(%d) = %d, want %d", in, got, want)
+		}
+	}
+	x.c.Align = false
+	if got := x.align(7); got != 7 {
+		t.Errorf("unaligned 7 became %d", got)
+	}
+}
+
 // TestSlowReaderGetsEverything lets the socket fill up before reading.
 func TestSlowReaderGetsEverything(t *testing.T) {
 	for _, itl := range []time.Duration{0, 100 * time.Microsecond} {

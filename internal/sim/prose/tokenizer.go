@@ -1,4 +1,4 @@
-package sim
+package prose
 
 import (
 	"fmt"
@@ -6,11 +6,14 @@ import (
 	"github.com/servemark/servemark/tokenizer"
 )
 
-// builtinTokenizer is the embedded tokenizer and the size of its vocabulary.
-func builtinTokenizer() (Tokenizer, int, error) {
-	t, err := tokenizer.Builtin(TokenizerName)
+// Name is the built-in tokenizer that servers count with and declare to clients.
+const Name = "servemark/sim-4k"
+
+// Builtin returns the embedded tokenizer and the size of its vocabulary.
+func Builtin() (Tokenizer, int, error) {
+	t, err := tokenizer.Builtin(Name)
 	if err != nil {
-		return nil, 0, fmt.Errorf("sim: %w", err)
+		return nil, 0, fmt.Errorf("built-in tokenizer: %w", err)
 	}
 	return builtin{t}, t.VocabSize(), nil
 }

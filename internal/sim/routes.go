@@ -2,49 +2,6 @@ package sim
 
 import "net/http"
 
-// manners are the habits of a flavour that a client can trip over: field names, where the finish reason rides, who owns models.
-type manners struct {
-	ownedBy     string
-	roleDelta   string // delta of the first chunk
-	thought     string // member that reasoning comes under
-	nullThought string // what stands in content deltas beside the content
-	stopMember  string // member beside finish_reason
-	finishApart bool   // the finish reason has a chunk of its own, with an empty delta
-	silent      bool   // a step without text writes no chat chunk
-	roleAlways  bool   // every delta repeats the role
-	logprobs    bool   // choices carry logprobs:null
-	tokenIDs    bool   // return_token_ids is understood
-	rolePad     string // written between the first chunk and its blank line
-	fingerprint string // system_fingerprint of every chunk
-	usageFinger string // system_fingerprint of the usage chunk alone
-	timings     bool   // llama.cpp's own account at the end
-	cacheAlways bool   // usage always tells cached tokens
-	idPrefix    bool   // ids begin with chatcmpl- or cmpl-
-}
-
-func mannersOf(f Flavour) manners {
-	const role = `"role":"assistant","content":""`
-	switch f {
-	case VLLM:
-		return manners{ownedBy: "vllm", roleDelta: role, thought: "reasoning", stopMember: "stop_reason", logprobs: true, tokenIDs: true,
-			usageFinger: vllmFingerprint, idPrefix: true}
-	case LlamaCpp:
-		return manners{ownedBy: "llamacpp", roleDelta: `"role":"assistant","content":null`, thought: "reasoning_content", finishApart: true,
-			fingerprint: llamaBuild, timings: true, cacheAlways: true, idPrefix: true}
-	case LMDeploy:
-		return manners{ownedBy: "lmdeploy", roleDelta: role, thought: "reasoning_content", finishApart: true, logprobs: true, cacheAlways: true}
-	case TRT:
-		return manners{ownedBy: "tensorrt_llm", roleDelta: `"role":"assistant"`, thought: "reasoning_content", stopMember: "stop_reason", logprobs: true,
-			rolePad: " ", cacheAlways: true, idPrefix: true}
-	case TGI:
-		return manners{ownedBy: "sim", roleDelta: role, thought: "reasoning_content", roleAlways: true, logprobs: true, fingerprint: tgiVersion + "-native"}
-	case Truss:
-		return manners{ownedBy: "truss", roleDelta: role, thought: "reasoning_content", logprobs: true, idPrefix: true}
-	}
-	return manners{ownedBy: "sglang", roleDelta: `"reasoning_content":null,` + role, thought: "reasoning_content", nullThought: `"reasoning_content":null,`,
-		stopMember: "matched_stop", finishApart: true, silent: true, logprobs: true, tokenIDs: true}
-}
-
 // routes are the paths of a flavour; any other is its 404.
 func (s *Server) routes() *http.ServeMux {
 	m := http.NewServeMux()

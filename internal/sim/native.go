@@ -1,0 +1,146 @@
+package sim
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/servemark/servemark/internal/sim/wire"
+)
+
+// triton answers Triton's generate_stream: one event per step with the new text, no usage, no end marker.
+func (s *Server) triton(w http.ResponseWriter, q *http.Request, f *Fault) {
+	accepted := s.driver.now()
+	var body struct {
+		Text      *string      `json:"text_input"`
+		MaxTokens *int         `json:"max_tokens"`
+		MinLength int          `json:"min_length"`
+		EndID     int          `json:"end_id"`
+		Stop      stringOrList `json:"stop_words"`
+		Stream    bool         `json:"stream"`
+	}
+	if e := s.readBody(q, &body); e != nil {
+		s.refuse(w, q, tritonError(e))
+		return
+	}
+	if body.Text == nil {
+		s.refuse(w, q, tritonError(badRequest("input 'text_input' is missing")))
+		return
+	}
+	p := sampling{MaxTokens: body.MaxTokens, MinTokens: body.MinLength, Stop: body.Stop, Stream: true, IgnoreEOS: body.EndID >= s.vocab}
+	if e := p.check(TRT); e != nil {
+		s.refuse(w, q, tritonError(e))
+		return
+	}
+	answers, e := s.answersFor([][]int{s.tok.Encode(*body.Text)}, &p, completionFallback)
+	if e != nil {
+		s.refuse(w, q, tritonError(e))
+		return
+	}
+	r := s.newReply(accepted, &p, "", answers)
+	r.stream = body.Stream || q.URL.Path[len(q.URL.Path)-1] == 'm'
+	s.respond(w, q, f, r, &wire.Triton{Model: q.PathValue("model")})
+}
+
+// tritonError is Triton's shape: {"error":"…"}.
+func tritonError(e *wire.Error) *wire.Error {
+	e.Form = wire.FormBare
+	return e
+}
+
+// tgiGenerate answers TGI's own /generate and /generate_stream.
+func (s *Server) tgiGenerate(w http.ResponseWriter, q *http.Request, f *Fault) {
+	accepted := s.driver.now()
+	var body struct {
+		Inputs     *string `json:"inputs"`
+		Parameters struct {
+			MaxNewTokens *int         `json:"max_new_tokens"`
+			Stop         stringOrList `json:"stop"`
+		} `json:"parameters"`
+	}
+	if e := s.readBody(q, &body); e != nil {
+		s.refuse(w, q, tritonError(e))
+		return
+	}
+	if body.Inputs == nil {
+		s.refuse(w, q, tritonError(badRequest("Input validation error: `inputs` is missing")))
+		return
+	}
+	p := sampling{MaxTokens: body.Parameters.MaxNewTokens, Stop: body.Parameters.Stop}
+	answers, e := s.answersFor([][]int{s.tok.Encode(*body.Inputs)}, &p, 100)
+	if e != nil {
+		s.refuse(w, q, tritonError(e))
+		return
+	}
+	r := s.newReply(accepted, &p, "", answers)
+	r.stream = q.URL.Path == "/generate_stream"
+	s.respond(w, q, f, r, &wire.TGIStream{})
+}
+
+// llamaCompletion answers llama.cpp's own /completion.
+func (s *Server) llamaCompletion(w http.ResponseWriter, q *http.Request, f *Fault) {
+	accepted := s.driver.now()
+	var body struct {
+		Prompt    json.RawMessage `json:"prompt"`
+		NPredict  *int            `json:"n_predict"`
+		Stop      stringOrList    `json:"stop"`
+		IgnoreEOS bool            `json:"ignore_eos"`
+		Stream    bool            `json:"stream"`
+	}
+	if e := s.readBody(q, &body); e != nil {
+		s.refuse(w, q, e)
+		return
+	}
+	p := sampling{MaxTokens: body.NPredict, Stop: body.Stop, IgnoreEOS: body.IgnoreEOS, Stream: body.Stream}
+	e := p.check(LlamaCpp)
+	prompts, batch, err := s.prompts(body.Prompt)
+	switch {
+	case err != nil:
+		e = badRequest("%v", err)
+	case batch:
+		e = badRequest("lists of prompts are not offered by this simulated server on this route")
+	}
+	if e != nil {
+		s.refuse(w, q, e)
+		return
+	}
+	answers, e := s.answersFor(prompts, &p, 0)
+	if e != nil {
+		s.refuse(w, q, e)
+		return
+	}
+	s.respond(w, q, f, s.newReply(accepted, &p, "", answers), &wire.Llama{Chat: s.chatDialect()})
+}
+
+// embeddings answers /v1/embeddings: each input runs through the engine as a prompt without output.
+func (s *Server) embeddings(w http.ResponseWriter, q *http.Request, f *Fault) {
+	accepted := s.driver.now()
+	var body struct {
+		Model string          `json:"model"`
+		Input json.RawMessage `json:"input"`
+		Form  string          `json:"encoding_format"`
+	}
+	if e := s.readBody(q, &body); e != nil {
+		s.refuse(w, q, e)
+		return
+	}
+	e := s.unknownModel(body.Model)
+	prompts, _, err := s.prompts(body.Input)
+	if e == nil && err != nil {
+		e = badRequest("%v", err)
+	}
+	answers := make([]*answer, len(prompts))
+	for i, ids := range prompts {
+		if e == nil && len(ids) == 0 {
+			e = badRequest("The input is empty.")
+		}
+		if e == nil {
+			e = s.tooLong(len(ids), 0)
+		}
+		answers[i] = &answer{Answer: wire.Answer{Prompt: ids}}
+	}
+	if e != nil {
+		s.refuse(w, q, e)
+		return
+	}
+	s.respond(w, q, f, s.newReply(accepted, &sampling{}, "embd-", answers), &wire.Embedding{Base64: body.Form == "base64"})
+}
