@@ -186,6 +186,8 @@ func (e *Error) cure() string {
 			return cure + ", then " + setToken
 		}
 		return cure + "; a fine-grained token also needs the right to read public gated repos"
+	case Disabled:
+		return "use another repo, or a copy on this machine by its path"
 	case Forbidden:
 		return "the token needs the right to read this repo"
 	case RevisionNotFound:

@@ -60,7 +60,7 @@ func TestRefusalsOfTheHub(t *testing.T) {
 		{name: "401 gated, no token", status: 401, code: "GatedRepo", change: noToken, kind: Gated, says: []string{"no token was sent", "ask for access", "/org/name)", "set HF_TOKEN"}},
 		{name: "403 gated", status: 403, code: "GatedRepo", kind: Gated, says: []string{"token from HF_TOKEN has no access", "ask for access"}},
 		{name: "403", status: 403, words: "your token hf_s3cret lacks a right", kind: Forbidden, says: []string{"forbids", `"your token [token] lacks a right"`}},
-		{name: "disabled", status: 403, words: "Access to this resource is disabled.", kind: Disabled, says: []string{"has disabled"}},
+		{name: "disabled", status: 403, words: "Access to this resource is disabled.", kind: Disabled, says: []string{"has disabled", "use another repo"}},
 		{name: "404 repo", status: 404, code: "RepoNotFound", kind: RepoNotFound, says: []string{"has no model org/name", "check the spelling"}},
 		{name: "404 revision", status: 404, code: "RevisionNotFound", kind: RevisionNotFound, says: []string{`no revision "main"`, "leave @revision away"}},
 		{name: "404 file", status: 404, code: "EntryNotFound", kind: FileNotFound, says: []string{"has no t.json of model org/name"}},
