@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -182,6 +183,27 @@ func TestParseNamesLineAndCure(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "give another template") {
 		t.Errorf("Parse of a broken template = %v, want its line and a cure", err)
 	}
+}
+
+func TestOneTemplateManyGoroutines(t *testing.T) {
+	tm := template(t, "GLM-5.2")
+	var cases []fixture
+	for _, f := range fixtures(t) {
+		if f.Template == "GLM-5.2" && f.Expected != nil {
+			cases = append(cases, f)
+		}
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for _, f := range cases {
+				if got, err := tm.Render(context.Background(), f.input()); err != nil || got != *f.Expected {
+					t.Errorf("%s, beside others: Render = %q, %v, want %q", f.Case, got, err, *f.Expected)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func BenchmarkRender(b *testing.B) {
