@@ -80,7 +80,7 @@ type command struct {
 
 // commands lists them in the order of --help.
 func commands() []command {
-	return []command{demoCommand(), runCommand(), sglangCommand(), simCommand(), reportCommand(), sweepCommand(), tokenizeCommand()}
+	return []command{demoCommand(), runCommand(), sglangCommand(), simCommand(), reportCommand(), sweepCommand(), compareCommand(), tokenizeCommand()}
 }
 
 // start parses a line and acts.

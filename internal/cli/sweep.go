@@ -22,7 +22,7 @@ import (
 // sweepTable holds the flags of `servemark sweep`: its own, and those of `run` that hold at every point.
 var sweepTable = append([]flagDef{
 	{name: "help", arity: arityHelp, help: "this text"},
-	{name: "over", repeat: true, help: "flag of run and its values: concurrency=1..128 (doubling; the default), rate=1,2,4, input-tokens=256..4096*4, requests=10..50+10; given again, every combination is tried"},
+	{name: "over", repeat: true, help: "flag of run and its values: concurrency=1..128 (doubling; the default), rate=1,2,4, input-tokens=256..4096*4, seed=1..5+1 (repeats); given again, every combination is tried"},
 	{name: "dir", help: "folder for journals and state; a sweep that was broken off there goes on (default: a new servemark-sweep-TIME; in virtual time none); - for none"},
 	{name: "reuse-prompts", arity: aritySwitch, help: "ask the same prompts at every point; else each draws its own, so that none finds the last one's in the prefix cache"},
 	{name: "gpus", kind: kindInt, help: "how many GPUs the server has, for tok/s per GPU (default: what the server says)"},
@@ -135,7 +135,7 @@ func (s *sweep) plan() {
 
 // sweepable reports whether a flag can differ between points.
 func (s *sweep) sweepable(flag string) bool {
-	return slices.ContainsFunc(runFlagsExcept("help", "runs", "output", "journal", "goal", "goals", "seed", "no-progress"), func(d flagDef) bool {
+	return slices.ContainsFunc(runFlagsExcept("help", "runs", "output", "journal", "goal", "goals", "no-progress"), func(d flagDef) bool {
 		return d.name == flag && d.arity == arityOne
 	})
 }
@@ -154,7 +154,7 @@ func (s *sweep) job(p experiment.Point) job {
 	j := runJob(a, s.getenv)
 	s.a.faults = append(s.a.faults, a.faults...)
 	s.size(&j, a)
-	if !s.a.on("reuse-prompts") {
+	if _, own := p.Value("seed"); !own && !s.a.on("reuse-prompts") {
 		j.spec.Seed = (j.spec.Seed + 7919*int64(p.Index)) % (math.MaxUint32 + 1)
 	}
 	if len(a.faults) == 0 && !s.virtual() {

@@ -42,7 +42,7 @@ func OpenState(path string, b Begun) (*State, map[int]string, error) {
 	b.Format = stateFormat
 	done := map[int]string{}
 	old, err := os.ReadFile(path)
-	fresh := errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(old)) == 0
+	fresh := errors.Is(err, fs.ErrNotExist) || err == nil && tornStart(old)
 	switch {
 	case fresh:
 	case err != nil:
@@ -52,7 +52,11 @@ func OpenState(path string, b Begun) (*State, map[int]string, error) {
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	flags := os.O_APPEND | os.O_CREATE | os.O_WRONLY
+	if fresh {
+		flags |= os.O_TRUNC
+	}
+	f, err := os.OpenFile(path, flags, 0o600)
 	if err != nil {
 		return nil, nil, fmt.Errorf("state of the sweep: %w", err)
 	}
@@ -67,6 +71,13 @@ func OpenState(path string, b Begun) (*State, map[int]string, error) {
 		return nil, nil, err
 	}
 	return s, done, nil
+}
+
+// tornStart reports whether a file holds no more than a part of the first line: the sweep was killed before its first point.
+func tornStart(text []byte) bool {
+	const start = `{"servemark_sweep":`
+	n := min(len(text), len(start))
+	return !bytes.ContainsRune(text, '\n') && string(text[:n]) == start[:n]
 }
 
 // readState reads what was begun and what is done; a torn last line is left out.
