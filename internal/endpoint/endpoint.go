@@ -114,6 +114,9 @@ func (e *Endpoint) Encode(r *bench.Request) (bench.Message, error) {
 	if e.o.RequestIDPrefix != "" {
 		head.Set("x-request-id", fmt.Sprintf("%s%d", e.o.RequestIDPrefix, r.ID))
 	}
+	if r.RoutingKey != "" {
+		head.Set("X-SMG-Routing-Key", r.RoutingKey)
+	}
 	return bench.Message{Path: e.Path(), Header: head, Body: b.render(e.o.Strict)}, nil
 }
 

@@ -50,6 +50,12 @@ func Path(api bench.API) string {
 	return r.path
 }
 
+// NeedsName reports whether requests of an API carry the model's name.
+func NeedsName(api bench.API) bool {
+	r, _ := routeOf(api)
+	return r.named
+}
+
 // known names the APIs, for messages.
 func known() string {
 	var names []string
