@@ -13,6 +13,8 @@ type VLLMFigures struct {
 	// Queue is the wait for the user's own cap, WithQueue E2E from before it. The two are not measured where there is no cap or
 	// nothing says when a request was to be sent.
 	Queue, WithQueue bench.Distribution
+	// Medians are always there, under the original's names for the distributions.
+	Medians map[string]bench.Measure
 	// Inputs counts the texts of all successes, for APIs that take several in one request.
 	Inputs int
 }
@@ -25,9 +27,8 @@ func VLLM(plan *bench.Plan, records []bench.Record) VLLMFigures {
 	if v := plan.Spec.VLLM; v != nil && len(v.Percentiles) > 0 {
 		at = v.Percentiles
 	}
-	single := func() sample { return sample{only: at} }
-	ttft, tpot, e2e, queue, with := single(), single(), single(), single(), single()
-	itl := sample{only: at, pooled: true}
+	var ttft, tpot, e2e, queue, with sample
+	itl := sample{pooled: true}
 	begin := runStart(r.records)
 	out := VLLMFigures{}
 	for i := range r.replies {
@@ -56,12 +57,33 @@ func VLLM(plan *bench.Plan, records []bench.Record) VLLMFigures {
 			addQueue(&queue, &with, rep.rec, arrival, latency, plan.Spec.Strict)
 		}
 	}
-	out.TTFT, out.TPOT, out.ITL, out.E2E = ttft.describe(), tpot.describe(), itl.describe(), e2e.describe()
-	out.Queue = queue.describe()
-	if r.scheduled {
-		out.WithQueue = with.describe()
+	if !r.scheduled {
+		with.points = nil
+	}
+	out.Medians = map[string]bench.Measure{}
+	for _, x := range []struct {
+		name string
+		from *sample
+		to   *bench.Distribution
+	}{{"ttft", &ttft, &out.TTFT}, {"tpot", &tpot, &out.TPOT}, {"itl", &itl, &out.ITL}, {"e2el", &e2e, &out.E2E},
+		{"client_queue_time", &queue, &out.Queue}, {"e2el_including_client_queue", &with, &out.WithQueue}} {
+		out.Medians[x.name] = x.from.split(at, x.to)
 	}
 	return out
+}
+
+// split describes a sample at the given percentiles and returns its median beside them.
+func (s *sample) split(at []float64, to *bench.Distribution) bench.Measure {
+	s.only = append([]float64{50}, at...)
+	d := s.describe()
+	if !d.Measured() {
+		*to = d
+		return bench.Measure{}
+	}
+	median := bench.Measured(d.Quantiles[0].Value)
+	d.Quantiles = d.Quantiles[1:]
+	*to = d
+	return median
 }
 
 // addQueue adds one request's wait for a slot; the original's ends when the request is sent, ours when the slot is there.
