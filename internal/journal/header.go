@@ -33,6 +33,8 @@ type End struct {
 	Interrupted bool `json:"interrupted"`
 	// Cause says in words why the run ended early.
 	Cause string `json:"cause,omitempty"`
+	// Observed is what was seen beside the requests.
+	Observed bench.Observed `json:"observed,omitzero"`
 	// Health is what the load engine knew of itself; it has a line of its own before the end's.
 	Health *bench.Health `json:"-"`
 }
