@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/servemark/servemark/internal/bench"
+	"github.com/servemark/servemark/internal/stats"
 )
 
 // Run is what a report is made of.
@@ -14,6 +15,10 @@ type Run struct {
 	// Strict, where not nil, holds the figures by the original's formulas; they stand under the original's labels and keys, and
 	// Summary in the second block and under servemark's own keys.
 	Strict *bench.Summary
+	// VLLM holds the distributions of vLLM's client, for its block and result only.
+	VLLM *stats.VLLMFigures
+	// Observed is what was seen beside the requests.
+	Observed bench.Observed
 	// Started is the wall time of the run's start, Version the program's.
 	Started time.Time
 	Version string

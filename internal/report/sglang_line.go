@@ -1,7 +1,6 @@
 package report
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -189,53 +188,25 @@ func intervalsObject(s *bench.Summary) *object {
 	return &o
 }
 
-// errorCancelled stands in the errors of a request that the user ended.
-const errorCancelled = "cancelled"
-
 // putDetails puts the original's arrays, in the order of request ids, and servemark's: ids, start times and latencies.
 func putDetails(o *object, r *Run) error {
-	records := make(map[int]*bench.Record, len(r.Records))
-	for i := range r.Records {
-		records[r.Records[i].ID] = &r.Records[i]
+	c, err := columnsOf(r)
+	if err != nil {
+		return err
 	}
-	n := len(r.Figures)
-	ids, inputs, outputs, cached := make([]int, n), make([]bench.Count, n), make([]bench.Count, n), make([]bench.Count, n)
-	ttfts, latencies, starts := make([]bench.Measure, n), make([]bench.Measure, n), make([]bench.Measure, n)
-	itls, texts, errs := make([][]float64, n), make([]*string, n), make([]string, n)
-	for i := range r.Figures {
-		f := &r.Figures[i]
-		rec := records[f.ID]
-		if rec == nil {
-			return errors.New("report: figures and records are of different requests")
-		}
-		ids[i], inputs[i], outputs[i], ttfts[i], latencies[i] = f.ID, f.Input, f.Output, f.TTFT, f.E2E
-		itls[i] = orEmpty(f.ITL)
-		cached[i] = rec.Usage.Cached
-		if rec.Sent.Known() {
-			starts[i] = bench.Measured(time.Duration(rec.Sent).Seconds())
-		}
-		if rec.Text != "" || len(rec.Chunks) == 0 || r.Plan.Spec.KeepText {
-			texts[i] = &rec.Text // else the journal has no texts
-		}
-		switch {
-		case rec.Cancelled:
-			errs[i] = errorCancelled
-		case rec.Failure != nil:
-			errs[i] = fmt.Sprintf("%s: %s", rec.Failure.Kind, rec.Failure.Message)
-		}
-	}
-	o.put("input_lens", inputs)
-	o.put("output_lens", outputs)
-	o.put("ttfts", ttfts)
-	o.put("itls", itls)
-	o.put("generated_texts", texts)
-	o.put("errors", errs)
+	o.put("input_lens", c.inputs)
+	o.put("output_lens", c.outputs)
+	o.put("ttfts", c.ttfts)
+	o.put("itls", c.itls)
+	o.put("generated_texts", c.texts)
+	o.put("errors", c.errors)
 	if r.Plan.Spec.CacheReport {
-		o.put("cached_tokens", cached)
+		o.put("cached_tokens", c.cached)
+		o.put("cached_tokens_details", c.levels)
 	}
-	o.put("request_ids", ids)
-	o.put("start_times", starts)
-	o.put("latencies", latencies)
+	o.put("request_ids", c.ids)
+	o.put("start_times", c.starts)
+	o.put("latencies", c.latencies)
 	return nil
 }
 

@@ -8,13 +8,17 @@ import (
 	"github.com/servemark/servemark/internal/bench"
 )
 
-// Text writes the native report: whether the server works and how well, in a few sentences; the goals; then the two blocks.
+// Text writes the native report: whether the server works and how well, in a few sentences; the goals; then the two blocks
+// of the run's dialect.
 func Text(w io.Writer, r *Run) error {
 	t := &table{w: w}
 	t.answer(r)
 	t.goals(r.Summary.Goals)
 	if t.err != nil {
 		return t.err
+	}
+	if r.VLLM != nil {
+		return VLLMBlock(w, r)
 	}
 	return SGLangBlock(w, r)
 }
