@@ -2,8 +2,9 @@ package cli
 
 import (
 	"context"
+	"slices"
 
-	"github.com/servemark/servemark/internal/dataset"
+	"github.com/servemark/servemark/internal/plan"
 )
 
 // runCommand is the native front door.
@@ -25,17 +26,26 @@ func sglangCommand() command {
 		name: "bench_serving", operands: "[flags]", short: "Drop-in for python -m sglang.bench_serving: same flags, same labels, right numbers",
 		long: "Takes the flags of sglang.bench_serving 0.5.23 and their unique prefixes; docs/compat.md says what becomes of each.\n" +
 			"The last ones below are servemark's own.",
-		table: append(sglangTable[:len(sglangTable):len(sglangTable)], sglangOwn...),
+		table: slices.Concat(sglangTable, sglangOwn, sglangRustTable),
 		act: func(ctx context.Context, c *console, a *arguments) int {
 			return c.benchmark(ctx, "bench_serving", a, sglangJob(a, c.getenv))
 		},
 	}
 }
 
+// benchServe runs `bench serve`; other words than serve are vLLM's for what is not done here.
+func benchServe(ctx context.Context, c *console, a *arguments) int {
+	if len(a.rest) == 0 || a.rest[0] != "serve" {
+		return c.refuse("bench", exitUsage, []string{"of vLLM's benchmarks there is `bench serve`; type servemark bench serve --help"})
+	}
+	a.rest = a.rest[1:]
+	return c.benchmark(ctx, "bench serve", a, vllmJob(a, c.getenv))
+}
+
 // benchmark refuses a faulty line or runs the job.
 func (c *console) benchmark(ctx context.Context, name string, a *arguments, j job) int {
 	if len(a.faults) == 0 {
-		for _, err := range dataset.CheckSpec(&j.spec) {
+		for _, err := range plan.Check(j.spec) {
 			a.faults = append(a.faults, fault{what: err.Error()})
 		}
 	}

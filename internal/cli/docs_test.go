@@ -1,15 +1,17 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
 
 // TestFlagDocs compares docs/flags.md and docs/compat.md with what the tables say; SERVEMARK_UPDATE=1 writes them.
 func TestFlagDocs(t *testing.T) {
-	for path, want := range map[string]string{"../../docs/flags.md": flagsPage(), "../../docs/compat.md": compatPage()} {
+	for path, want := range map[string]string{"../../docs/flags.md": flagsPage(), "../../docs/compat.md": compatPage(t)} {
 		if os.Getenv("SERVEMARK_UPDATE") != "" {
 			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 				t.Fatal(err)
@@ -23,6 +25,22 @@ func TestFlagDocs(t *testing.T) {
 	}
 }
 
+// differences stands at the head of docs/compat.md: what differs even with --strict-compat, where bodies are equal.
+const differences = `
+## What differs though bodies are equal (` + "`--strict-compat`" + `)
+
+The figures under the originals' labels then follow the originals' formulas, from this program's records. What is left:
+
+- Connections are kept and used again; the originals' TTFT has a new connection in it for each request (SGLang).
+- Times are the kernel's receive times, not those of the parser's turn: under load TTFT and ITL are lower.
+- Arrivals keep an absolute schedule; SGLang sleeps from one request to the next and falls behind, so its rate is lower.
+- Duration ends with the last reply; SGLang's has a call of /server_info in it, so its throughput is lower by that.
+- Failures stay failures: errors in a stream, tool calls without text and empty answers do not count as instant successes.
+- What was not measured is null, not 0; unlimited is the string "inf", as JSON has no such number.
+- accept_length is of this run; SGLang prints the server's average since its start.
+- An answer without the server's usage counts as long as was asked (SGLang) or as the tokenizer says (vLLM), as in the originals.
+`
+
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
 func flagsPage() string {
@@ -30,9 +48,14 @@ func flagsPage() string {
 	b.WriteString("# Flags\n\nGenerated from the flag tables by `make generate`; do not edit. The flags of the drop-in are in [compat.md](compat.md).\n")
 	for _, cmd := range commands() {
 		fmt.Fprintf(&b, "\n## servemark %s\n\n%s.\n", cmd.name, cmd.short)
-		if cmd.name == "bench_serving" {
+		switch cmd.name {
+		case "bench_serving":
 			b.WriteString("\nAll flags of `sglang.bench_serving` 0.5.23 ([compat.md](compat.md)) and these:\n")
 			flagRows(&b, sglangOwn)
+			continue
+		case "bench":
+			b.WriteString("\nAll flags of `vllm bench serve` 0.33 ([compat.md](compat.md)) and these:\n")
+			flagRows(&b, vllmOwn())
 			continue
 		}
 		flagRows(&b, cmd.table)
@@ -55,24 +78,86 @@ func flagRows(b *strings.Builder, table []flagDef) {
 	}
 }
 
-func compatPage() string {
-	var b strings.Builder
-	b.WriteString("# sglang.bench_serving: what becomes of each flag\n\nGenerated from the flag tables by `make generate`; do not edit. Version 0.5.23.\n\n" +
-		"*Kept*: it does what it did. *Refused*: the command line is refused with the reason (exit code 2). A kept flag that the original\n" +
-		"ignores in a combination is accepted with one printed line that says so.\n\n| flag | default | here | notes |\n|---|---|---|---|\n")
-	for _, d := range sglangFlags {
-		def := findDef(d.flag)
-		note := d.note
-		if d.inert != nil {
-			note = strings.TrimPrefix(note+"; "+"ignored in combinations where the original ignores it", "; ")
+// original is a tool whose flags have an answer here.
+type original struct {
+	title, file, intro string
+	table              []flagDef
+	flags              []disposition
+}
+
+// originals lists the tools, in the order of docs/compat.md.
+func originals() []original {
+	return []original{
+		{"sglang.bench_serving 0.5.23", "sglang_bench_serving_0.5.23.json", "`servemark bench_serving`.", sglangTable, sglangFlags},
+		{"vllm bench serve 0.33", "vllm_bench_serve_0.33.json", "`servemark bench serve`; `_` may stand for `-`.", vllmTable, vllmFlags},
+		{"SGLang's compiled client 0.5.23 (`--rust-client`)", "sglang_rust_0.5.23.json", "`servemark bench_serving`. Several headers stand behind one `--header`.",
+			slices.Concat(sglangTable, sglangRustTable), slices.Concat(sglangFlags, sglangRustFlags)},
+		{"vllm-bench 0.1.0, vLLM's compiled client", "vllm_bench_rust_0.1.0.json", "`servemark bench serve`. Several values stand behind one flag.",
+			slices.Concat(vllmTable, vllmRustTable, []flagDef{dryRunFlag}), slices.Concat(vllmFlags, vllmRustFlags, []disposition{{flag: "dry-run", state: "kept", note: "prints every request, one JSON object a line"}})},
+	}
+}
+
+// flagNames reads the names in the original's own list.
+func (o original) flagNames(t *testing.T) []string {
+	t.Helper()
+	raw, err := os.ReadFile("genflags/" + o.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Flags []struct {
+			Flags []string `json:"flags"`
+		} `json:"flags"`
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range list.Flags {
+		for _, name := range f.Flags {
+			if long, ok := strings.CutPrefix(name, "--"); ok {
+				names = append(names, long)
+			}
 		}
-		fmt.Fprintf(&b, "| `--%s` | %s | %s | %s |\n", d.flag, cell(strings.Join(def.preset, " ")), d.state, cell(note))
+	}
+	return names
+}
+
+func (o original) answer(name string) (d disposition, n int) {
+	for _, x := range o.flags {
+		if x.flag == name {
+			d, n = x, n+1
+		}
+	}
+	return d, n
+}
+
+func compatPage(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("# What becomes of each flag of the originals\n\nGenerated from the flag tables by `make generate`; do not edit.\n\n" +
+		"*Kept*: it does what it did. *Mapped*: it does so another way. *Refused*: the command line is refused with the reason (exit code 2). A kept\n" +
+		"flag that the original ignores in a combination is accepted with one printed line that says so.\n")
+	b.WriteString(differences)
+	for _, o := range originals() {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| flag | default | here | notes |\n|---|---|---|---|\n", o.title, o.intro)
+		for _, name := range o.flagNames(t) {
+			d, _ := o.answer(name)
+			note := d.note
+			if d.inert != nil {
+				note = strings.TrimPrefix(note+"; "+"ignored in combinations where the original ignores it", "; ")
+			}
+			preset := ""
+			if def := findDef(o.table, name); def.name != "" {
+				preset = strings.Join(def.preset, " ")
+			}
+			fmt.Fprintf(&b, "| `--%s` | %s | %s | %s |\n", name, cell(preset), d.state, cell(note))
+		}
 	}
 	return b.String()
 }
 
-func findDef(name string) flagDef {
-	for _, d := range sglangTable {
+func findDef(table []flagDef, name string) flagDef {
+	for _, d := range table {
 		if d.name == name {
 			return d
 		}
@@ -80,24 +165,44 @@ func findDef(name string) flagDef {
 	return flagDef{}
 }
 
-// TestEveryFlagHasAnAnswer holds the dispositions against the original's own list.
+// TestEveryFlagHasAnAnswer holds the dispositions against the originals' own lists.
 func TestEveryFlagHasAnAnswer(t *testing.T) {
-	have := map[string]int{}
-	for _, d := range sglangFlags {
-		have[d.flag]++
-		if d.state != "kept" && d.state != "mapped" && d.state != "refused" {
-			t.Errorf("--%s: state %q, want kept, mapped or refused", d.flag, d.state)
-		}
-		if d.state == "refused" && d.note == "" {
-			t.Errorf("--%s is refused without a reason", d.flag)
-		}
-		if findDef(d.flag).name == "" {
-			t.Errorf("--%s is no flag of the original", d.flag)
+	for _, o := range originals() {
+		for _, name := range o.flagNames(t) {
+			d, n := o.answer(name)
+			if n != 1 {
+				t.Errorf("%s: --%s has %d answers, want 1", o.title, name, n)
+				continue
+			}
+			if d.state != "kept" && d.state != "mapped" && d.state != "refused" {
+				t.Errorf("%s: --%s: state %q, want kept, mapped or refused", o.title, name, d.state)
+			}
+			if d.state != "kept" && d.note == "" {
+				t.Errorf("%s: --%s is %s without a reason", o.title, name, d.state)
+			}
+			if findDef(o.table, name).name == "" {
+				t.Errorf("%s: --%s is not in the command's table", o.title, name)
+			}
 		}
 	}
-	for _, d := range sglangTable {
-		if have[d.name] != 1 {
-			t.Errorf("--%s has %d dispositions, want 1", d.name, have[d.name])
+	for _, o := range originals()[:2] {
+		for _, d := range o.flags {
+			if !slices.Contains(o.flagNames(t), d.flag) {
+				t.Errorf("%s: --%s is no flag of the original", o.title, d.flag)
+			}
+		}
+	}
+}
+
+// TestGeneratedTables: the tables are what genflags makes of the originals' lists.
+func TestGeneratedTables(t *testing.T) {
+	for _, o := range originals()[:2] {
+		var have []string
+		for _, d := range o.table {
+			have = append(have, d.name)
+		}
+		if want := o.flagNames(t); !slices.Equal(have, want) {
+			t.Errorf("%s: table has %q, its list %q; run make generate", o.title, have, want)
 		}
 	}
 }

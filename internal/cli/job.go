@@ -26,6 +26,18 @@ type job struct {
 	flushTimeout time.Duration
 	// smokeTest makes the first warm-up request a test that must pass. With Spec.Warmup = 0 nothing is posted.
 	smokeTest bool
+	// dryRun prints the plan and sends nothing.
+	dryRun bool
+	// printRequests prints a line for each request that is done, plot a picture of the output rate after the run.
+	printRequests, plot bool
+	// noTokenizer leaves the tokenizer out: nothing is tokenized here.
+	noTokenizer bool
+	// noCounting leaves answers uncounted by the tokenizer.
+	noCounting bool
+	// profile starts the server's profiler for the run; nil for not.
+	profile *profiling
+	// vllm says where vLLM's dialect saves its result; nil in the others.
+	vllm *vllmOutput
 	// native prints servemark's own report around the block, and refuses requests longer than the server's context.
 	native bool
 	// forgiving lets missed goals exit with 0 (demo shows goals).

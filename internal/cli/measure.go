@@ -56,7 +56,7 @@ func (s *session) measure(ctx context.Context) int {
 	interrupted := ctx.Err() != nil
 	s.trim(records, interrupted)
 	run := report.Run{
-		Plan: s.plan, Server: s.server, Started: started, Version: version(),
+		Plan: s.plan, Server: s.server, Started: started, Version: version(), Observed: s.beside.observed,
 		Summary: stats.Summarize(s.plan, records, stats.Options{Unfinished: interrupted || err != nil, Figures: s.figures, Health: s.health()}),
 	}
 	if s.spec.Strict {
@@ -70,6 +70,9 @@ func (s *session) measure(ctx context.Context) int {
 		}
 	}
 	s.result, s.records = &run, records
+	if s.spec.Dialect == bench.DialectVLLM {
+		completeVLLM(&run, records)
+	}
 	code := s.publish(run)
 	if interrupted {
 		return exitInterrupted
@@ -88,12 +91,14 @@ func (s *session) send(ctx context.Context) (records []bench.Record, started tim
 		if s.job.progress {
 			screen.Go(func() { show.show(s.console, done) })
 		}
+		s.startProbes(ctx)
 	}
 	err = s.engine.Run(ctx, s.plan, func(r bench.Record) error {
 		s.count(&r)
 		book.append(r)
 		show.add(&r)
-		if !s.job.details && !s.spec.KeepText {
+		s.printRequest(&r)
+		if !s.job.details && !s.job.vllm.detailed() && !s.spec.KeepText {
 			r.Text = ""
 		}
 		records = append(records, r)
@@ -103,7 +108,8 @@ func (s *session) send(ctx context.Context) (records []bench.Record, started tim
 	close(done)
 	screen.Wait()
 	slices.SortFunc(records, func(a, b bench.Record) int { return a.ID - b.ID })
-	end := journal.End{At: time.Now(), Interrupted: ctx.Err() != nil || err != nil, Health: s.health()}
+	s.endBeside(ctx)
+	end := journal.End{At: time.Now(), Interrupted: ctx.Err() != nil || err != nil, Observed: s.beside.observed, Health: s.health()}
 	if err != nil {
 		end.Cause = err.Error()
 	}
@@ -119,7 +125,7 @@ func (s *session) health() *bench.Health {
 
 // count lets the tokenizer count a reply's text. It runs beside the load, never in it.
 func (s *session) count(r *bench.Record) {
-	if s.tokenizer.Local == nil || r.Text == "" {
+	if s.tokenizer.Local == nil || r.Text == "" || s.job.noCounting {
 		return
 	}
 	if n, err := s.tokenizer.Local.Count(r.Text, false); err == nil {
@@ -203,6 +209,9 @@ func (l *log) close(e journal.End) {
 
 // publish prints the report and appends the result line. A line that cannot be written is printed, so that no result is lost.
 func (s *session) publish(run report.Run) int {
+	if s.spec.Dialect == bench.DialectVLLM {
+		return s.publishVLLM(run)
+	}
 	code := exitOK
 	if err := report.Text(s.out, &run); err != nil {
 		s.warn("warning: %s", err)

@@ -12,7 +12,8 @@ import (
 var reportTable = append([]flagDef{
 	{name: "help", arity: arityHelp, help: "this text"},
 	{name: "json", arity: aritySwitch, help: "the summary as JSON"},
-	{name: "line", arity: aritySwitch, help: "the result line of sglang.bench_serving"},
+	{name: "line", arity: aritySwitch, help: "the result line of sglang.bench_serving, or the result of vllm bench serve for a run of that dialect"},
+	{name: "as", choices: stats.Tools(), help: "another tool's figures by its own rules, each rule in one line"},
 }, goalFlags...)
 
 // reportCommand prints journals again.
@@ -28,8 +29,14 @@ func (c *console) report(a *arguments) int {
 	if len(a.rest) != 1 {
 		a.faults = append(a.faults, fault{what: fmt.Sprintf("takes one journal, got %d", len(a.rest)), cure: "type servemark report FILE.journal"})
 	}
-	if a.on("json") && a.on("line") {
-		a.wrong("line", "cannot be combined with --json", "choose one form")
+	forms := 0
+	for _, form := range []string{"json", "line", "as"} {
+		if a.typed(form) {
+			forms++
+		}
+	}
+	if forms > 1 {
+		a.faults = append(a.faults, fault{what: "--json, --line and --as exclude each other", cure: "choose one form"})
 	}
 	goals := a.goals()
 	if len(a.faults) > 0 {
@@ -49,16 +56,30 @@ func (c *console) report(a *arguments) int {
 	j.Plan.Spec.Goals = append(j.Plan.Spec.Goals, goals...)
 	run := report.Run{Plan: j.Plan, Server: j.Server, Started: j.Started, Version: j.Version,
 		Summary: stats.Summarize(j.Plan, j.Records, stats.Options{Unfinished: j.Unfinished(), Figures: j.Figures, Health: j.Health})}
+	if j.End != nil {
+		run.Observed = j.End.Observed
+	}
 	if j.Plan.Spec.Strict {
 		strict := stats.Strict(j.Plan, j.Records)
 		run.Strict = &strict
 	}
+	if j.Plan.Spec.VLLM != nil {
+		completeVLLM(&run, j.Records)
+	}
 	switch {
+	case a.typed("as"):
+		figures, _ := stats.As(a.text("as"), j.Plan, j.Records) // the table has the known tools only
+		err = report.ToolFigures(c.out, a.text("as"), figures)
 	case a.on("json"):
 		err = report.JSON(c.out, &run)
 	case a.on("line"):
 		var line []byte
-		if line, err = report.SGLangLine(&run); err == nil {
+		if run.VLLM != nil {
+			line, err = report.VLLMResult(&run)
+		} else {
+			line, err = report.SGLangLine(&run)
+		}
+		if err == nil {
 			c.say("%s", line)
 		}
 	default:

@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -75,22 +76,42 @@ type command struct {
 	// long comes after the first line of its help.
 	long  string
 	table []flagDef
-	act   func(ctx context.Context, c *console, a *arguments) int
+	// underscores lets _ stand for - in the names of flags.
+	underscores bool
+	act         func(ctx context.Context, c *console, a *arguments) int
 }
 
 // commands lists them in the order of --help.
 func commands() []command {
-	return []command{demoCommand(), runCommand(), sglangCommand(), simCommand(), reportCommand(), sweepCommand(), compareCommand(), tokenizeCommand()}
+	return []command{demoCommand(), runCommand(), sglangCommand(), vllmCommand(), simCommand(), reportCommand(), explainCommand(), sweepCommand(), compareCommand(), tokenizeCommand()}
 }
 
 // start parses a line and acts.
 func (cmd command) start(ctx context.Context, c *console, args []string) int {
+	if cmd.underscores {
+		args = dashed(args)
+	}
 	a := parse(cmd.table, args)
 	if a.help {
 		cmd.help(c)
 		return exitOK
 	}
 	return cmd.act(ctx, c, a)
+}
+
+// dashed writes the names of flags with dashes; values stay.
+func dashed(args []string) []string {
+	out := slices.Clone(args)
+	for i, arg := range out {
+		if strings.HasPrefix(arg, "--") {
+			name, value, has := strings.Cut(arg, "=")
+			out[i] = strings.ReplaceAll(name, "_", "-")
+			if has {
+				out[i] += "=" + value
+			}
+		}
+	}
+	return out
 }
 
 // help prints a command's flags.

@@ -50,6 +50,8 @@ type session struct {
 	// figures are measured outside the load and may be named by goals.
 	figures     map[string]bench.Measure
 	journalPath string
+	// beside is what goes on beside the load: profiler, probes, the server's counters.
+	beside beside
 	// result is the run's report once it is measured; nil before.
 	result *report.Run
 	// records are the load's, by id, once it is measured.
@@ -88,6 +90,9 @@ func newSession(c *console, command string, j *job) *session {
 
 // run takes a session from the first look to the exit code.
 func (s *session) run(ctx context.Context) int {
+	if s.job.dryRun {
+		return s.dryRun(ctx)
+	}
 	for _, n := range s.job.notes {
 		s.say("note: %s", safe(n))
 	}
@@ -98,6 +103,7 @@ func (s *session) run(ctx context.Context) int {
 	if s.before != nil {
 		steps = append(steps, s.before)
 	}
+	steps = append(steps, s.startBeside)
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			s.client.CloseIdleConnections()
@@ -133,6 +139,9 @@ func (s *session) lookHere(ctx context.Context) error {
 	}
 	if s.job.output != "" {
 		errs = append(errs, report.CheckAppend(s.job.output)) // tried before the run, so that no result is lost to a slip
+	}
+	if !s.job.dryRun {
+		errs = append(errs, s.job.vllm.checkPlace())
 	}
 	errs = append(errs, doctor.OpenFiles(s.connections()))
 	if source := s.spec.Model.Tokenizer; source != "" {
@@ -199,7 +208,7 @@ func (s *session) lookThere(ctx context.Context) error {
 	s.server = found
 	s.showServer()
 	served, notes, err := doctor.Served(s.spec.Model, &found)
-	if err != nil && t.API != bench.APIGenerate {
+	if err != nil && endpoint.NeedsName(t.API) {
 		return refused(err)
 	}
 	for _, n := range notes {
@@ -224,6 +233,10 @@ func (s *session) showServer() {
 
 // findTokenizer takes the first source that works when none was named.
 func (s *session) findTokenizer(ctx context.Context) error {
+	if s.job.noTokenizer {
+		s.say("tokenizer: none, as asked; token counts are the server's usage")
+		return nil
+	}
 	if s.tokenizer.Text == nil {
 		var server func(context.Context) (doctor.Text, error)
 		if s.spec.Warmup > 0 {
@@ -290,7 +303,7 @@ func (s *session) use(t doctor.Tokenizer) {
 
 // prepare makes the protocol and the engines: one for the load, one for what comes before it, which keeps texts to show.
 func (s *session) prepare(context.Context) error {
-	keep := s.spec.KeepText || s.job.details || s.tokenizer.Local != nil
+	keep := s.spec.KeepText || s.job.details || s.job.vllm.detailed() || s.tokenizer.Local != nil
 	var err error
 	if s.engine, s.protocol, err = s.newEngine(keep, s.live); err != nil {
 		return refused(err)
@@ -303,9 +316,10 @@ func (s *session) prepare(context.Context) error {
 
 func (s *session) newEngine(keepText bool, live *load.Live) (*load.Engine, *endpoint.Endpoint, error) {
 	p, err := endpoint.New(endpoint.Options{
-		API: s.spec.Target.API, Served: s.spec.Model.Served, Engine: s.server.Engine, BaseURL: s.spec.Target.BaseURL,
-		Stream: s.spec.Target.Stream, Body: s.spec.Body, Strict: s.spec.Strict, Auth: s.job.auth,
-		KeepText: keepText, Version: version(),
+		API: s.spec.Target.API, Path: s.spec.Target.Path, Served: s.spec.Model.Served, Engine: s.server.Engine, BaseURL: s.spec.Target.BaseURL,
+		Stream: s.spec.Target.Stream, Body: s.spec.Body, Dialect: s.spec.Dialect, Strict: s.spec.Strict, Auth: s.job.auth,
+		RequestIDPrefix: s.spec.Target.RequestIDPrefix,
+		KeepText:        keepText, Version: version(),
 	})
 	if err != nil {
 		return nil, nil, err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/servemark/servemark/internal/bench"
+	"github.com/servemark/servemark/internal/dataset"
 	"github.com/servemark/servemark/internal/endpoint"
 )
 
@@ -31,25 +32,32 @@ var sglangBackends = map[string]sglangBackend{
 	"vllm-chat":        {engine: bench.EngineVLLM, api: bench.APIChat, port: 8000},
 	"lmdeploy":         {engine: bench.EngineLMDeploy, api: bench.APICompletions, port: 23333},
 	"lmdeploy-chat":    {engine: bench.EngineLMDeploy, api: bench.APIChat, port: 23333},
-	"sglang-embedding": {why: "embeddings are not supported yet"},
-	"vllm-embedding":   {why: "embeddings are not supported yet"},
-	"trt":              {why: "Triton's generate_stream is not supported yet; a server with /v1/completions works as --backend vllm"},
-	"truss":            {why: "Truss is not supported yet"},
+	"sglang-embedding": {engine: bench.EngineSGLang, api: bench.APIEmbeddings, port: 30000},
+	"vllm-embedding":   {engine: bench.EngineVLLM, api: bench.APIEmbeddings, port: 8000},
+	"trt":              {api: bench.APITriton, port: 8000},
+	"truss":            {api: bench.APITruss, port: 8080},
 	"gserver":          {why: "the original only raises NotImplementedError for it"},
 }
 
-var sglangDatasets = []string{"sharegpt", "custom", "openai", "random", "random-ids"}
+// sglangDatasets names what is supported.
+func sglangDatasets() []string { return dataset.Names(bench.DialectSGLang) }
 
 // sglangJob turns a parsed command line of the SGLang dialect into a job; all faults go to a.
 func sglangJob(a *arguments, getenv func(string) string) job {
 	s := &sglangReader{arguments: a, getenv: getenv}
 	s.job.spec.Dialect = bench.DialectSGLang
-	s.refused()
+	s.refusals(sglangFlags, sglangRustFlags)
+	if s.text("protocol") != "http" {
+		s.wrong("protocol", s.text("protocol")+" is refused: requests go over HTTP", "")
+	}
+	s.job.noCounting = s.on("disable-retokenize")
 	s.target()
 	s.model()
 	s.dataset()
 	s.load()
 	s.body()
+	s.adapters()
+	s.profile()
 	s.outputs()
 	s.inert()
 	if len(a.rest) > 0 {
@@ -70,18 +78,9 @@ func (s *sglangReader) note(format string, args ...any) {
 	s.job.notes = append(s.job.notes, fmt.Sprintf(format, args...))
 }
 
-// refused tells the flags that are known and not done.
-func (s *sglangReader) refused() {
-	for _, d := range sglangFlags {
-		if d.state == "refused" && s.typed(d.flag) {
-			s.wrong(d.flag, "refused: "+d.note, "")
-		}
-	}
-}
-
 // inert tells the flags that have no effect in this combination, as in the original.
 func (s *sglangReader) inert() {
-	c := sglangContext{dataset: s.text("dataset-name"), native: s.api == bench.APIGenerate, chat: s.api == bench.APIChat, typed: s.typed}
+	c := dialectContext{dataset: s.text("dataset-name"), api: s.api, typed: s.typed}
 	for _, d := range sglangFlags {
 		if d.inert == nil || !s.typed(d.flag) {
 			continue
@@ -100,41 +99,43 @@ func (s *sglangReader) target() {
 		s.wrong("backend", fmt.Sprintf("%s is refused: %s", t.Backend, b.why), "")
 	}
 	t.Engine, t.API, s.api = b.engine, b.api, b.api
-	t.Stream = !s.on("disable-stream")
-	s.address(t, b.port)
+	t.Stream = !s.on("disable-stream") && !b.api.Pooling()
+	s.readAddress(t, &s.job, b.port)
 	if n, ok := s.whole("ready-check-timeout-sec"); ok && n < 0 {
 		s.wrong("ready-check-timeout-sec", fmt.Sprintf("%d is out of range: seconds from 0 (do not wait)", n), "")
 	} else {
 		t.ReadyTimeout = time.Duration(n) * time.Second
 	}
-	headers, err := parseHeaders(s.list("header"))
+	s.readAuth(t, &s.job, s.getenv)
+}
+
+// readAuth takes the extra headers and the key; a key or header beats what stands in the address.
+func (a *arguments) readAuth(t *bench.Target, j *job, getenv func(string) string) {
+	headers, err := parseHeaders(a.list("header"))
 	if err != nil {
-		s.wrong("header", err.Error(), "write it as --header Key=Value")
+		a.wrong("header", err.Error(), "write it as --header Key=Value")
 	}
 	extra := http.Header{}
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		extra.Set(name, headers[name])
 		t.HeaderNames = append(t.HeaderNames, name)
 	}
-	auth := endpoint.AuthFromEnv(s.getenv, extra)
-	if s.job.auth.From() == "" {
-		s.job.auth = auth
-	} else if auth.Present() {
-		s.job.auth = auth // a key or header beats what stands in the address
+	if auth := endpoint.AuthFromEnv(getenv, extra); auth.Present() || j.auth.From() == "" {
+		j.auth = auth
 	}
-	t.KeyFrom = s.job.auth.From()
+	t.KeyFrom = j.auth.From()
 }
 
-// address finds the base URL: --base-url, else --host and --port.
-func (s *sglangReader) address(t *bench.Target, defaultPort int) {
-	raw, flag := s.text("base-url"), "base-url"
+// readAddress finds the base URL: --base-url, else --host and --port.
+func (a *arguments) readAddress(t *bench.Target, j *job, defaultPort int) {
+	raw, flag := a.text("base-url"), "base-url"
 	if raw == "" {
 		flag = "host"
-		host, port := s.text("host"), defaultPort
-		if n, ok := s.whole("port"); ok {
+		host, port := a.text("host"), defaultPort
+		if n, ok := a.whole("port"); ok {
 			port = n
 			if n < 1 || n > 65535 {
-				s.wrong("port", fmt.Sprintf("%d is out of range: 1 to 65535", n), "")
+				a.wrong("port", fmt.Sprintf("%d is out of range: 1 to 65535", n), "")
 				return
 			}
 		}
@@ -142,16 +143,16 @@ func (s *sglangReader) address(t *bench.Target, defaultPort int) {
 	}
 	base, user, notes, err := endpoint.NormalizeBase(raw)
 	if err != nil {
-		s.wrong(flag, err.Error(), "")
+		a.wrong(flag, err.Error(), "")
 		return
 	}
 	for _, n := range notes {
-		s.note("--%s: %s", flag, n)
+		j.notes = append(j.notes, fmt.Sprintf("--%s: %s", flag, n))
 	}
 	t.BaseURL = base
 	if user != nil {
 		password, _ := user.Password()
-		s.job.auth = endpoint.Auth{}.WithBasic(user.Username(), password)
+		j.auth = endpoint.Auth{}.WithBasic(user.Username(), password)
 	}
 }
 
@@ -176,80 +177,6 @@ func (s *sglangReader) model() {
 			s.wrong(name, "is empty", "name one, or leave the flag out to have it found")
 		}
 	}
-}
-
-func (s *sglangReader) dataset() {
-	d := &s.job.spec.Dataset
-	d.Name = s.text("dataset-name")
-	if !slices.Contains(sglangDatasets, d.Name) && s.knownDataset(d.Name) {
-		s.wrong("dataset-name", fmt.Sprintf("%s is refused: %s; there are %s", d.Name, notYetData, strings.Join(sglangDatasets, ", ")), "")
-	}
-	if d.Name != "random-ids" {
-		d.Path = s.text("dataset-path")
-	}
-	d.Rows, _ = s.whole("num-prompts")
-	if d.Rows < 1 {
-		if d.Name == "openai" {
-			d.Rows = 0
-		} else {
-			s.wrong("num-prompts", fmt.Sprintf("%d is out of range: at least 1", d.Rows), "")
-		}
-	}
-	d.PromptSuffix, d.ApplyTemplate, d.SendIDs = s.text("prompt-suffix"), s.on("apply-chat-template"), s.on("tokenize-prompt")
-	random := d.Name == "random" || d.Name == "random-ids"
-	if !random {
-		d.FixedOutput = s.optional("sharegpt-output-len", d.Name)
-		d.ContextLimit = s.optional("sharegpt-context-len", d.Name)
-		if d.SendIDs && (d.Name == "sharegpt" || d.Name == "custom") {
-			s.wrong("tokenize-prompt", "is refused with "+d.Name+", as in the original", "use random or random-ids")
-		}
-		if d.Name == "openai" {
-			d.PromptSuffix, d.ApplyTemplate, d.ContextLimit = "", false, 0
-		}
-		return
-	}
-	d.PromptSuffix, d.ApplyTemplate = "", false
-	d.InputTokens = s.atLeast("random-input-len", 1)
-	d.OutputTokens = s.atLeast("random-output-len", 1)
-	d.RangeRatio = s.number("random-range-ratio")
-	if !(d.RangeRatio >= 0 && d.RangeRatio <= 1) {
-		s.wrong("random-range-ratio", fmt.Sprintf("%v is out of range: 0 (lengths from 1) to 1 (exact lengths)", d.RangeRatio), "")
-	} else if !s.typed("random-range-ratio") {
-		s.note("lengths are drawn from 1 to --random-input-len and --random-output-len (--random-range-ratio is 0 by default, as in the original); 1 makes them exact")
-	}
-}
-
-// knownDataset reports whether the name is one of the original's at all; others are told by the parser.
-func (s *sglangReader) knownDataset(name string) bool {
-	return slices.Contains(s.def("dataset-name").choices, name)
-}
-
-// atLeast reads a whole number with a lower bound.
-func (s *sglangReader) atLeast(name string, least int) int {
-	n, _ := s.whole(name)
-	if n < least {
-		s.wrong(name, fmt.Sprintf("%d is out of range: at least %d", n, least), "")
-	}
-	return n
-}
-
-// optional reads a fixed length of row data sets; 0 means that it is not set.
-func (s *sglangReader) optional(name, dataset string) int {
-	n, ok := s.whole(name)
-	if !ok {
-		return 0
-	}
-	least := 1
-	switch {
-	case name == "sharegpt-output-len" && dataset == "openai":
-		least = 0 // 0 is "not set" there
-	case name == "sharegpt-output-len":
-		least = 4 // the original's own limit
-	}
-	if n < least {
-		s.wrong(name, fmt.Sprintf("%d is out of range: at least %d", n, least), "")
-	}
-	return n
 }
 
 func (s *sglangReader) load() {
@@ -289,9 +216,6 @@ func (s *sglangReader) load() {
 	spec.SLOs = parseSLOs(s.list("goodput"))
 	spec.Goals = s.goals()
 	spec.MaxErrorRate = s.share("max-error-rate")
-	if alpha := s.number("lora-zipf-alpha"); !(alpha > 1) {
-		s.wrong("lora-zipf-alpha", fmt.Sprintf("%v is out of range: above 1", alpha), "")
-	}
 	s.job.flush = s.on("flush-cache")
 	if v := strings.ToLower(s.getenv("SGLANG_IS_IN_CI")); !s.job.flush && (v == "true" || v == "1") {
 		s.job.flush = true
@@ -326,7 +250,7 @@ func (s *sglangReader) body() {
 	if !(b.TopP > 0 && b.TopP <= 1) {
 		s.wrong("top-p", fmt.Sprintf("%v is out of range: above 0, at most 1", b.TopP), "")
 	}
-	b.IgnoreEOS = !s.on("disable-ignore-eos")
+	b.IgnoreEOS = !s.on("disable-ignore-eos") && !s.api.Pooling()
 	b.Logprobs, b.RoutedExperts = s.on("return-logprob"), s.on("return-routed-experts")
 	b.TopLogprobs = max(0, s.atLeast("top-logprobs-num", 0))
 	for _, v := range s.list("token-ids-logprob") {
@@ -374,6 +298,7 @@ func (s *sglangReader) outputs() {
 	j.spec.KeepText = s.on("save-text")
 	j.spec.KeepPrompts = j.spec.KeepText
 	j.journal, j.requireValid = s.text("journal"), s.on("require-valid")
-	j.progress = !s.on("disable-tqdm")
+	j.progress, j.printRequests, j.plot = !s.on("disable-tqdm"), s.on("print-requests"), s.on("plot-throughput")
+	j.dryRun = s.on("dry-run")
 	j.spec.Tag = s.text("tag")
 }

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/servemark/servemark/internal/bench"
+	"github.com/servemark/servemark/internal/endpoint"
+)
+
+// beside is what goes on beside the load of a session. The zero value is nothing.
+type beside struct {
+	before   endpoint.Counters // the server's counters when the load began
+	stop     context.CancelFunc
+	probing  sync.WaitGroup
+	profiled bool
+	observed bench.Observed
+}
+
+// profiling is how the server's profiler is started.
+type profiling struct {
+	// urls are the servers that run it; none means the one that is asked.
+	urls []string
+	// start is the body of the start request, nil for none; stop that of the stop request.
+	start, stop json.RawMessage
+	// endsItself is true where the server stops after a number of steps.
+	endsItself bool
+}
+
+// targets lists the servers whose profiler is meant.
+func (s *session) targets() []string {
+	if u := s.job.profile.urls; len(u) > 0 {
+		return u
+	}
+	return []string{s.spec.Target.BaseURL}
+}
+
+// startBeside reads the server's counters and starts its profiler. It is the last step before the load.
+func (s *session) startBeside(ctx context.Context) error {
+	s.beside.before = endpoint.ReadCounters(ctx, s.client, s.spec.Target.BaseURL, s.job.auth)
+	if s.job.profile == nil {
+		return nil
+	}
+	var errs []error
+	for _, url := range s.targets() {
+		err := endpoint.StartProfile(ctx, s.client, url, s.job.auth, s.job.profile.start)
+		errs = append(errs, err)
+		if err == nil {
+			s.say("profiler started on %s", url)
+			s.beside.profiled = true
+		}
+	}
+	return refused(errs...)
+}
+
+// endBeside ends what goes on beside the load and keeps what was observed. It works after an interruption too: a profiler
+// must not go on.
+func (s *session) endBeside(ctx context.Context) {
+	if s.beside.stop != nil {
+		s.beside.stop()
+		s.beside.probing.Wait()
+		s.beside.stop = nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	if s.beside.profiled && !s.job.profile.endsItself {
+		for _, url := range s.targets() {
+			if err := endpoint.StopProfile(ctx, s.client, url, s.job.auth, s.job.profile.stop); err != nil {
+				s.warn("warning: %s", safe(err.Error()))
+			} else {
+				s.say("profiler stopped on %s", url)
+			}
+		}
+	}
+	s.beside.observed.Speculation = endpoint.ReadCounters(ctx, s.client, s.spec.Target.BaseURL, s.job.auth).Since(s.beside.before)
+	s.client.CloseIdleConnections()
+}
+
+// startProbes asks one-token requests at a rate of their own, outside the cap, until endBeside. Each goes at its time, also
+// while one before it is still unanswered.
+func (s *session) startProbes(ctx context.Context) {
+	v := s.spec.VLLM
+	if v == nil || v.ProbeRate <= 0 {
+		return
+	}
+	every := time.Duration(float64(time.Second) / v.ProbeRate)
+	ctx, s.beside.stop = context.WithCancel(ctx)
+	s.beside.probing.Go(func() {
+		tick := time.NewTicker(max(every, time.Millisecond))
+		defer tick.Stop()
+		var mu sync.Mutex
+		var open sync.WaitGroup
+		defer open.Wait()
+		for i := 0; ; i++ {
+			open.Go(func() {
+				rec, err := s.ahead.One(ctx, &bench.Request{ID: i, Prompt: bench.Prompt{Text: "Hi"}, OutputTokens: 1})
+				if err != nil {
+					return // it could not be asked in this protocol; the first of all has told that
+				}
+				rec.Text = ""
+				mu.Lock()
+				defer mu.Unlock()
+				s.beside.observed.Probes = append(s.beside.observed.Probes, rec)
+			})
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+		}
+	})
+}
+
+// printRequest says what became of a request, where that was asked for.
+func (s *session) printRequest(r *bench.Record) {
+	if !s.job.printRequests {
+		return
+	}
+	at := func(t bench.Instant) string {
+		if !t.Known() {
+			return "-"
+		}
+		return fmt.Sprintf("%.3fs", time.Duration(t).Seconds())
+	}
+	end := fmt.Sprintf("finish %q, %s tokens", r.Finish, r.Usage.Completion)
+	switch {
+	case r.Cancelled:
+		end = "cancelled"
+	case r.Failure != nil:
+		end = fmt.Sprintf("FAILED, %s: %s", r.Failure.Kind, r.Failure.Message)
+	}
+	s.say("request %d: due %s, sent %s, first token %s, done %s, %s", r.ID, at(r.Due), at(r.Sent), at(r.FirstChunk()), at(r.Done), safe(end))
+}

@@ -1,0 +1,239 @@
+package cli
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/servemark/servemark/internal/bench"
+	"github.com/servemark/servemark/internal/dataset"
+	"github.com/servemark/servemark/internal/endpoint"
+)
+
+// vllmBackend is what a --backend of vllm bench serve means.
+type vllmBackend struct {
+	engine bench.Engine
+	api    bench.API
+	// suffix is how the route must end, as the original checks it.
+	suffix string
+	why    string
+}
+
+var vllmBackends = map[string]vllmBackend{
+	"vllm":              {engine: bench.EngineVLLM, api: bench.APICompletions, suffix: "completions"},
+	"openai":            {api: bench.APICompletions, suffix: "completions"},
+	"openai-chat":       {api: bench.APIChat, suffix: "chat/completions"},
+	"openai-responses":  {api: bench.APIResponses, suffix: "responses"},
+	"openai-embeddings": {api: bench.APIEmbeddings, suffix: "embeddings"},
+	"vllm-rerank":       {engine: bench.EngineVLLM, api: bench.APIRerank, suffix: "rerank"},
+
+	"openai-audio":              {why: notYetAudio},
+	"openai-embeddings-chat":    {why: notYetPooling},
+	"openai-embeddings-clip":    {why: notYetPooling},
+	"openai-embeddings-vlm2vec": {why: notYetPooling},
+	"infinity-embeddings":       {why: notYetPooling},
+	"infinity-embeddings-clip":  {why: notYetPooling},
+	"vllm-pooling":              {why: notYetPooling},
+}
+
+const (
+	notYetAudio   = "audio is not supported yet"
+	notYetPooling = "of the pooling backends openai-embeddings and vllm-rerank are supported so far"
+)
+
+// vllmJob turns a parsed command line of the vLLM dialect into a job; all faults go to a.
+func vllmJob(a *arguments, getenv func(string) string) job {
+	v := &vllmReader{arguments: a, getenv: getenv}
+	v.job.spec.Dialect, v.job.spec.Strict = bench.DialectVLLM, v.on("strict-compat")
+	v.job.vllm = &vllmOutput{}
+	v.refusals(vllmFlags, vllmRustFlags)
+	v.target()
+	v.model()
+	v.dataset()
+	v.load()
+	v.body()
+	v.results()
+	v.screen()
+	v.inert()
+	if len(a.rest) > 0 {
+		a.faults = append(a.faults, fault{what: fmt.Sprintf("%q stands without a flag", strings.Join(a.rest, " ")), cure: "give it to a flag, or leave it out"})
+	}
+	return v.job
+}
+
+// vllmReader builds the job part by part.
+type vllmReader struct {
+	*arguments
+	getenv func(string) string
+	job    job
+	api    bench.API
+}
+
+func (v *vllmReader) note(format string, args ...any) {
+	v.job.notes = append(v.job.notes, fmt.Sprintf(format, args...))
+}
+
+// inert tells the flags that have no effect in this combination, as in the original.
+func (v *vllmReader) inert() {
+	c := dialectContext{dataset: v.text("dataset-name"), api: v.api, typed: v.typed}
+	for _, d := range vllmFlags {
+		if d.inert == nil || !v.typed(d.flag) {
+			continue
+		}
+		if why := d.inert(c); why != "" {
+			v.note("--%s is ignored, as in the original: %s", d.flag, why)
+		}
+	}
+}
+
+func (v *vllmReader) target() {
+	t := &v.job.spec.Target
+	t.Backend = v.text("backend")
+	b := vllmBackends[t.Backend]
+	if b.why != "" {
+		v.wrong("backend", fmt.Sprintf("%s is refused: %s", t.Backend, b.why), "")
+	}
+	t.Engine, t.API, v.api = b.engine, b.api, b.api
+	t.Stream = !b.api.Pooling()
+	v.readAddress(t, &v.job, 8000)
+	v.route(t, b)
+	if n, ok := v.whole("ready-check-timeout-sec"); ok && n < 0 {
+		v.wrong("ready-check-timeout-sec", fmt.Sprintf("%d is out of range: seconds from 0 (do not wait)", n), "")
+	} else {
+		t.ReadyTimeout = time.Duration(n) * time.Second
+	}
+	v.readAuth(t, &v.job, v.getenv)
+	t.RequestIDPrefix = v.text("request-id-prefix")
+	if !v.typed("request-id-prefix") {
+		var random [4]byte
+		rand.Read(random[:]) // never fails
+		t.RequestIDPrefix = "bench-" + hex.EncodeToString(random[:]) + "-"
+	}
+	if strings.ContainsAny(t.RequestIDPrefix, "\r\n\x00") {
+		v.wrong("request-id-prefix", "holds a line break", "")
+	}
+}
+
+// route takes --endpoint, or the backend's own route where the original would only say that its default does not fit.
+func (v *vllmReader) route(t *bench.Target, b vllmBackend) {
+	if b.why != "" {
+		return
+	}
+	path := v.text("endpoint")
+	if !v.typed("endpoint") {
+		if path = endpoint.Path(b.api); path != "/v1/completions" {
+			v.note("--endpoint is taken as %s, the route of --backend %s", path, t.Backend)
+		}
+	}
+	if !strings.HasPrefix(path, "/") {
+		v.wrong("endpoint", fmt.Sprintf("%q does not start with /", path), "")
+		return
+	}
+	if !strings.HasSuffix(path, b.suffix) {
+		v.wrong("endpoint", fmt.Sprintf("%s does not end with %s, as --backend %s wants", path, b.suffix, t.Backend), "leave it out to take "+endpoint.Path(b.api))
+		return
+	}
+	// The base URL is kept without /v1; who typed it there and not here means it once.
+	if strings.HasSuffix(strings.TrimRight(v.text("base-url"), "/"), "/v1") && !strings.HasPrefix(path, "/v1/") {
+		path = "/v1" + path
+	}
+	if path != endpoint.Path(b.api) {
+		t.Path = path
+	}
+}
+
+func (v *vllmReader) model() {
+	m := &v.job.spec.Model
+	m.Asked = v.text("model")
+	m.Served = bench.ServedModel(v.text("served-model-name"))
+	m.Tokenizer = bench.TokenizerSource(v.text("tokenizer"))
+	for _, name := range []string{"model", "served-model-name", "tokenizer"} {
+		if v.typed(name) && strings.TrimSpace(v.text(name)) == "" {
+			v.wrong(name, "is empty", "name one, or leave the flag out to have it found")
+		}
+	}
+	v.job.noTokenizer = v.on("skip-tokenizer-init")
+	if v.job.noTokenizer {
+		m.Tokenizer = ""
+	}
+	if mode := v.text("tokenizer-mode"); mode != "auto" && mode != "hf" {
+		v.wrong("tokenizer-mode", fmt.Sprintf("%s is refused: tokenizers are read from their files in one way", mode), "leave it out, or give auto or hf")
+	}
+}
+
+// sampling collects the parameters of sampling and --extra-body, which wins, into one object.
+func (v *vllmReader) sampling() json.RawMessage {
+	var members []string
+	add := func(key, value string) { members = append(members, fmt.Sprintf("%q: %s", key, value)) }
+	limits := map[string]func(float64) bool{
+		"top-p": func(x float64) bool { return x > 0 && x <= 1 }, "min-p": func(x float64) bool { return x >= 0 && x <= 1 },
+		"temperature": func(x float64) bool { return x >= 0 }, "repetition-penalty": func(x float64) bool { return x > 0 },
+	}
+	for _, name := range []string{"top-p", "top-k", "min-p", "temperature", "frequency-penalty", "presence-penalty", "repetition-penalty"} {
+		if !v.typed(name) {
+			continue
+		}
+		x := v.number(name)
+		if ok := limits[name]; math.IsNaN(x) || math.IsInf(x, 0) || ok != nil && !ok(x) {
+			v.wrong(name, v.text(name)+" is out of range", "")
+			continue
+		}
+		if v.api.Pooling() {
+			continue // inert there, and said
+		}
+		value := pythonNumber(x)
+		if name == "top-k" {
+			n, _ := v.whole(name)
+			value = fmt.Sprint(n)
+		}
+		add(strings.ReplaceAll(name, "-", "_"), value)
+	}
+	if raw := v.text("extra-body"); v.typed("extra-body") {
+		if o := v.object("extra-body", raw); o != nil {
+			if inner := strings.TrimSpace(strings.Trim(strings.TrimSpace(string(o)), "{}")); inner != "" {
+				members = append(members, strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(string(o)), "{"), "}"))
+			}
+		}
+	}
+	if len(members) == 0 {
+		return nil
+	}
+	return json.RawMessage("{" + strings.Join(members, ", ") + "}")
+}
+
+// pythonNumber writes a float as Python's json does.
+func pythonNumber(x float64) string {
+	s := fmt.Sprintf("%v", x)
+	if !strings.ContainsAny(s, ".e") {
+		s += ".0"
+	}
+	return s
+}
+
+func (v *vllmReader) body() {
+	b := &v.job.spec.Body
+	b.TopP, b.LogprobStart = 1, -1
+	b.Extra = v.sampling()
+	b.IgnoreEOS = !v.api.Pooling() && (v.on("ignore-eos") || slices.Contains([]string{"random", "random-mm", "timed_trace"}, v.text("dataset-name")))
+	if n, ok := v.whole("logprobs"); ok {
+		if n < 0 {
+			v.wrong("logprobs", fmt.Sprintf("%d is out of range: at least 0", n), "")
+		}
+		b.Logprobs, b.TopLogprobs = v.api == bench.APICompletions, n
+	}
+	if v.typed("lora-modules") {
+		mix := bench.LoRAUniform
+		if v.text("lora-assignment") == "round-robin" {
+			mix = bench.LoRARoundRobin
+		}
+		v.job.spec.LoRA = &bench.LoRA{Names: v.list("lora-modules"), Mix: mix}
+	}
+}
+
+// vllmDatasets names what is supported, for messages.
+func vllmDatasets() []string { return dataset.Names(bench.DialectVLLM) }
