@@ -56,10 +56,11 @@ type Engine struct {
 	fresh *http.Transport
 	fine  func(time.Duration)
 	// wall and stamping are for the kernel's receive stamps; nil where there are none.
-	wall     *wall
-	stamping *stamping
-	tally    *tally
-	health   bench.Health
+	wall        *wall
+	stamping    *stamping
+	tally       *tally
+	health      bench.Health
+	writeBuffer int // 0 is the transport's own choice
 	// buffers are those of replies under way.
 	buffers sync.Pool
 }
@@ -127,6 +128,7 @@ func (e *Engine) transport(single bool) *http.Transport {
 		IdleConnTimeout:     idleLimit,
 		DisableCompression:  true,
 		DisableKeepAlives:   single,
+		WriteBufferSize:     e.writeBuffer,
 		// An empty map keeps HTTP/2 off: its read loop would come between a byte and its stamp.
 		TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
 	}

@@ -19,7 +19,7 @@ const (
 	reuseGrace = time.Millisecond // how long the slot waits for that: the next request then finds the connection
 	drainBytes = 256 << 10
 	refusal    = 64 << 10 // how much of an error body is read
-	readBuffer = 4 << 10  // of each reply under way; the transport's own is as large
+	readBuffer = 2 << 10  // of each reply under way; the transport has one of twice the size beneath it
 )
 
 // Causes with which a request's context ends.

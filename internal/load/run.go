@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -29,10 +30,13 @@ func (e *Engine) Run(ctx context.Context, plan *bench.Plan, emit func(bench.Reco
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 
+	e.writeBuffer = writeBufferFor(messages)
 	e.reset(newClock())
 	defer e.closeIdle()
 	e.stamping.await(stampingWait)
 	e.dialer.ahead(ctx, e.base, e.o.Proxy, e.startingConnections(plan, talk.begin()))
+	debug.FreeOSMemory() // what planning left behind is collected now, not under load
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	if e.o.Begin != nil {
 		e.o.Begin()
 	}
@@ -61,11 +65,29 @@ func (e *Engine) Run(ctx context.Context, plan *bench.Plan, emit func(bench.Reco
 	e.health = self.end()
 	close(finished)
 	recorder.Wait()
+	e.closeIdle()
+	debug.FreeOSMemory() // connections and buffers, before figures are computed in their place
 	return failed
 }
 
+// gcPercent is how much a run's heap may grow between collections: a reply under way allocates next to nothing, so that
+// collections are rare either way, and a thousand of them fit into less memory.
+const gcPercent = 50
+
 // stampingWait is how long a run waits for the kernel to begin stamping; it takes a few milliseconds.
 const stampingWait = 50 * time.Millisecond
+
+// Limits of a connection's write buffer: one that holds a whole request sends it with one call.
+const leastWriteBuffer, mostWriteBuffer, headAllowance = 1 << 10, 32 << 10, 768
+
+// writeBufferFor returns a size that holds the largest message with its head, within limits.
+func writeBufferFor(messages []bench.Message) int {
+	most := 0
+	for i := range messages {
+		most = max(most, len(messages[i].Body))
+	}
+	return min(max(most+headAllowance, leastWriteBuffer), mostWriteBuffer)
+}
 
 // startingConnections is how many of the n requests that follow no other can be in flight at the very start.
 func (e *Engine) startingConnections(plan *bench.Plan, n int) int {

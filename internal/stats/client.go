@@ -13,6 +13,8 @@ const (
 	lateRead, lateReadShare = 500 * time.Microsecond, 0.25
 	// Events that share a stamp because they were read late, as a share of all; fewer than sharedLeast are chance.
 	sharedSuspect, sharedInvalid, sharedLeast = 0.001, 0.01, 10
+	// Replies whose first event was read so, as a share of all: from one in a hundred TTFT p99 is wrong.
+	firstSuspect, firstInvalid, firstLeast = 0.005, 0.01, 3
 	// Receive lag p99, as a share of the median time between events: at 1 events of one stream run together.
 	lagSuspect = 0.5
 	// With a fixed concurrency a lag at a reply's end keeps a slot empty: its mean as a share of the mean E2E.
@@ -21,12 +23,40 @@ const (
 
 // readings is how this client kept up with what it was sent.
 type readings struct {
-	lags [256]int64 // events by bench.Lag
-	// Events by whether they were read late, and of these those that were not alone in their read.
-	prompt, promptShared, late, lateShared int64
+	lags       [256]int64 // events by bench.Lag
+	all, first together
 	// ends adds up the lag at the end of each success.
 	ends time.Duration
 	done int
+}
+
+// together counts events by whether they were read late, and of these those that were not alone in their read.
+type together struct{ prompt, promptShared, late, lateShared int64 }
+
+// add takes a read of n events, of which count are of interest.
+func (t *together) add(n, count int, late bool) {
+	events, shared := &t.prompt, &t.promptShared
+	if late {
+		events, shared = &t.late, &t.lateShared
+	}
+	*events += int64(count)
+	if n > 1 {
+		*shared += int64(count)
+	}
+}
+
+// merged is the number of events that share a stamp because they were read late: those in late reads that are more than the
+// server writes together, as the prompt reads show, and their share of all events with a stamp.
+func (t *together) merged() (events float64, share bench.Measure) {
+	if t.prompt+t.late == 0 {
+		return 0, bench.Measure{}
+	}
+	events = float64(t.lateShared)
+	if t.prompt > 0 {
+		events -= float64(t.late) * float64(t.promptShared) / float64(t.prompt)
+	}
+	events = max(events, 0)
+	return events, bench.Measured(events / float64(t.prompt+t.late))
 }
 
 // readings looks at each event's receive stamp and lag.
@@ -55,33 +85,15 @@ func (g *readings) add(rec *bench.Record) {
 			continue
 		}
 		g.lags[rec.Chunks[i].Lag] += int64(j - i)
-		events, shared := &g.prompt, &g.promptShared
-		if lag >= limit {
-			events, shared = &g.late, &g.lateShared
-		}
-		*events += int64(j - i)
-		if j-i > 1 {
-			*shared += int64(j - i)
+		g.all.add(j-i, j-i, lag >= limit)
+		if i == 0 {
+			g.first.add(j, 1, lag >= limit)
 		}
 		if j == n && rec.OK() {
 			g.ends += lag
 			g.done++
 		}
 	}
-}
-
-// shared is the number of events that share a stamp because they were read late: those in late reads that are more than the
-// server writes together, as the prompt reads show, and their share of all events with a stamp.
-func (g *readings) shared() (events float64, share bench.Measure) {
-	if g.prompt+g.late == 0 {
-		return 0, bench.Measure{}
-	}
-	events = float64(g.lateShared)
-	if g.prompt > 0 {
-		events -= float64(g.late) * float64(g.promptShared) / float64(g.prompt)
-	}
-	events = max(events, 0)
-	return events, bench.Measured(events / float64(g.prompt+g.late))
 }
 
 // lag describes how long events waited for this client.
@@ -100,26 +112,31 @@ func (r *run) measureClient(s *bench.Summary) {
 	g := r.readings()
 	r.reads = g
 	s.Lag = g.lag()
-	_, s.SharedStamps = g.shared()
+	_, s.SharedStamps = g.all.merged()
 	s.Health = r.health
 }
 
 // readLate: events that ran together in the kernel because this client did not read them in time have one stamp, that of the
 // last, and the gaps between them are lost.
 func (r *run) readLate(s *bench.Summary) (bench.VerdictLevel, string) {
-	events, m := r.reads.shared()
+	events, m := r.reads.all.merged()
 	share, ok := m.Get()
 	if !ok {
 		return "", ""
 	}
+	firsts, m := r.reads.first.merged()
+	first, _ := m.Get()
 	lag, _ := s.Lag.Quantile(99)
-	if share >= sharedSuspect && events >= sharedLeast {
-		level := bench.Suspect
-		if share >= sharedInvalid {
-			level = bench.Invalid
-		}
-		return level, fmt.Sprintf("client overloaded: %.2f %% of the events were read so late that they share one time of arrival with others "+
-			"(receive lag p99 %s): ITL and TTFT are wrong by that; %s", 100*share, ms(lag.Value), r.remedy())
+	level := bench.VerdictLevel("")
+	switch {
+	case share >= sharedInvalid && events >= sharedLeast, first >= firstInvalid && firsts >= firstLeast:
+		level = bench.Invalid
+	case share >= sharedSuspect && events >= sharedLeast, first >= firstSuspect && firsts >= firstLeast:
+		level = bench.Suspect
+	}
+	if level != "" {
+		return level, fmt.Sprintf("client overloaded: %.2f %% of the events, and the first one of %.1f %% of the replies, were read so late that they have "+
+			"the time of a later one (receive lag p99 %s): ITL and TTFT are wrong by that; %s", 100*share, 100*first, ms(lag.Value), r.remedy())
 	}
 	gap, ok := s.ChunkGap.Quantile(50)
 	if !ok || gap.Value <= 0 || lag.Value < max(lagSuspect*gap.Value, lateRead.Seconds()) {

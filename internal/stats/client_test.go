@@ -64,7 +64,13 @@ func TestVerdictOnTheReader(t *testing.T) {
 		}, bench.Suspect, "client overloaded: 0.6"},
 		{"a tenth ran together", 1, 20 * ms, 50 * time.Microsecond, func(_ *bench.Plan, records []bench.Record) {
 			mergeEvents(records, 20, 15*ms)
-		}, bench.Invalid, "share one time of arrival"},
+		}, bench.Invalid, "have the time of a later one"},
+		{"some first events ran into the second", 1, 20 * ms, 50 * time.Microsecond, func(_ *bench.Plan, records []bench.Record) {
+			for i := range 3 {
+				c := records[i].Chunks
+				c[0].At, c[0].Lag, c[1].Lag = c[1].At, bench.LagOf(15*ms), bench.LagOf(15*ms)
+			}
+		}, bench.Invalid, "the first one of 3.0 % of the replies"},
 		{"user time", 1, 20 * ms, 0, func(_ *bench.Plan, records []bench.Record) {
 			for i := range records {
 				for k := range records[i].Chunks {
