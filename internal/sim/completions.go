@@ -49,7 +49,11 @@ func (s *Server) completions(w http.ResponseWriter, q *http.Request, f *Fault) {
 		s.refuse(w, q, e)
 		return
 	}
-	r := s.newReply(accepted, &body.sampling, "cmpl-", answers)
+	prefix := "cmpl-"
+	if s.cfg.Flavour == LlamaCpp { // which gives completions the ids of chats
+		prefix = "chatcmpl-"
+	}
+	r := s.newReply(accepted, &body.sampling, prefix, answers)
 	r.Batch = batch
 	s.respond(w, q, f, r, &wire.Completion{Chat: s.chatDialect()})
 }

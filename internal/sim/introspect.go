@@ -17,7 +17,7 @@ func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 	case VLLM:
 		card["root"], card["parent"], card["max_model_len"], card["permission"] = s.cfg.Model, nil, s.contextLen(), []any{}
 	case LlamaCpp:
-		card["meta"] = map[string]any{"vocab_type": 2, "n_vocab": s.vocab, "n_ctx_train": s.cfg.MaxModelLen, "n_embd": 1024, "n_params": 1_000_000_000, "size": 2_000_000_000}
+		card["meta"] = map[string]any{"vocab_type": 2, "n_vocab": s.vocab, "n_ctx": s.contextLen(), "n_ctx_train": s.cfg.MaxModelLen, "n_embd": 1024, "n_params": 1_000_000_000, "size": 2_000_000_000}
 	case LMDeploy:
 		card["root"], card["parent"] = s.cfg.ServedModel, nil
 	case SGLang:

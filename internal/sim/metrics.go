@@ -264,11 +264,15 @@ func (s *Server) metricsLlama(x *exposition, c *engine.Counts, m *sums) {
 	}
 	seconds := func(d time.Duration) string { return fmt.Sprintf("%d.%09d", d/time.Second, d%time.Second) }
 	bare("prompt_tokens_total", "counter", "Prompt tokens processed.", number(float64(c.PromptTokens-c.CachedTokens)))
+	bare("prompt_tokens_cached_total", "counter", "Prompt tokens reused from the cache.", number(float64(c.CachedTokens)))
 	bare("prompt_seconds_total", "counter", "Prompt process time.", seconds(m.promptTime))
 	bare("tokens_predicted_total", "counter", "Tokens made.", number(float64(c.OutputTokens)))
 	bare("tokens_predicted_seconds_total", "counter", "Time from first to last token.", seconds(m.decodeTime))
 	bare("n_decode_total", "counter", "Steps.", number(float64(c.Steps)))
 	bare("n_busy_slots_per_decode", "gauge", "Tokens of a step.", number(ratio(c.OutputTokens, c.Steps)))
+	bare("spec_decode_num_draft_tokens_total", "counter", "Draft tokens.", number(float64(c.DraftTokens)))
+	bare("spec_decode_num_accepted_tokens_total", "counter", "Draft tokens accepted.", number(float64(c.AcceptedTokens)))
+	bare("spec_decode_num_drafts_total", "counter", "Verifications.", number(float64(c.Drafts)))
 	bare("prompt_tokens_seconds", "gauge", "Prompt tokens per second.", number(perSecond(c.PromptTokens-c.CachedTokens, m.promptTime)))
 	bare("predicted_tokens_seconds", "gauge", "Tokens made per second.", number(perSecond(c.OutputTokens, m.decodeTime)))
 	bare("requests_processing", "gauge", "Requests that run.", number(float64(c.Running)))

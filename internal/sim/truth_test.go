@@ -241,6 +241,29 @@ func TestTruthIsARing(t *testing.T) {
 	}
 }
 
+func TestHealthSaysOverloaded(t *testing.T) {
+	for _, tt := range []struct {
+		late, step time.Duration
+		want       bool
+	}{
+		{300 * time.Microsecond, 10 * time.Millisecond, false}, {1100 * time.Microsecond, 10 * time.Millisecond, true},
+		{1900 * time.Microsecond, time.Second, false}, {2500 * time.Microsecond, time.Second, true}, {1900 * time.Microsecond, 0, false},
+	} {
+		s := testServer(t, Config{})
+		for range 98 {
+			s.truth.late.Add(0)
+		}
+		s.truth.late.Add(tt.late)
+		s.truth.late.Add(tt.late)
+		if tt.step > 0 {
+			s.truth.step(engine.Step{End: tt.step})
+		}
+		if h := s.Health(); h.Overloaded != tt.want || h.Overloaded != strings.Contains(h.Why, "overloaded") {
+			t.Errorf("2 %% of tokens %v late with steps of %v: %+v, want overloaded %v", tt.late, tt.step, h, tt.want)
+		}
+	}
+}
+
 func TestLoadsGiveTheStepLine(t *testing.T) {
 	s, url := start(t, Config{Engine: &engine.Params{Schedule: engine.SGLang, Step: engine.StepModel{Base: 2, PerSeq: 0.5, PerToken: 0.001, Overlap: 1}}})
 	loadUpWhole(t, s, url)

@@ -175,7 +175,10 @@ func (d *Chat) Whole(r *Reply) []byte {
 		} else {
 			b.str(`"`)
 			b.text(a.Pieces[a.Think:])
-			b.str(`","tool_calls":null`)
+			b.str(`"`)
+			if d.logprobs {
+				b.str(`,"tool_calls":null`)
+			}
 		}
 		if a.Think > 0 {
 			b.str(`,"` + d.thought + `":"`)
@@ -184,7 +187,10 @@ func (d *Chat) Whole(r *Reply) []byte {
 		} else if d.logprobs {
 			b.str(`,"` + d.thought + `":null`)
 		}
-		b.str(`},"logprobs":null`)
+		b.str(`}`)
+		if d.logprobs {
+			b.str(`,"logprobs":null`)
+		}
 		d.finishMembers(b, a, a.Finish)
 		b.str(`}`)
 	}

@@ -7,12 +7,28 @@ import (
 // Completion writes text completion chunks. One frame leaves for every step, also when its text is empty.
 type Completion struct{ Chat }
 
-func (d *Completion) Begin(*SSE, *Reply, *Answer)  {}
-func (d *Completion) Finish(*SSE, *Reply, *Answer) {}
+// Begin writes nothing: there is no role chunk.
+func (d *Completion) Begin(*SSE, *Reply, *Answer) {}
+
+// Finish writes llama.cpp's last chunk, which has no text but the finish reason and always the usage.
+func (d *Completion) Finish(b *SSE, r *Reply, a *Answer) {
+	if !d.timings {
+		return
+	}
+	b.open()
+	d.head(b, r, "text_completion")
+	b.str(`,"choices":[`)
+	d.choice(b, r, a, nil, a.Finish)
+	b.str(`],"usage":`)
+	d.usage(b, r, a.PromptTokens(), len(a.Pieces), a.Cached, 0, true)
+	writeTimings(b, r)
+	b.str(`}`)
+	b.shut()
+}
 
 func (d *Completion) Tokens(b *SSE, r *Reply, a *Answer, from, to int) {
 	reason := ""
-	if to == len(a.Pieces) {
+	if to == len(a.Pieces) && !d.timings {
 		reason = a.Finish
 	}
 	b.open()
@@ -24,9 +40,6 @@ func (d *Completion) Tokens(b *SSE, r *Reply, a *Answer, from, to int) {
 		b.str(`,"usage":`)
 		d.usage(b, r, a.PromptTokens(), to, a.Cached, 0, false)
 	}
-	if d.timings && reason != "" && !r.Usage {
-		writeTimings(b, r)
-	}
 	b.str(`}`)
 	b.shut()
 }
@@ -36,10 +49,7 @@ func (d *Completion) choice(b *SSE, r *Reply, a *Answer, part []prose.Piece, rea
 	b.num(a.Index)
 	b.str(`,"text":"`)
 	b.text(part)
-	b.str(`"`)
-	if d.logprobs {
-		b.str(`,"logprobs":null`)
-	}
+	b.str(`","logprobs":null`)
 	d.finishMembers(b, a, reason)
 	if r.TokenIDs && d.tokenIDs {
 		b.str(`,"token_ids":`)
@@ -49,15 +59,12 @@ func (d *Completion) choice(b *SSE, r *Reply, a *Answer, part []prose.Piece, rea
 }
 
 func (d *Completion) End(b *SSE, r *Reply) {
-	if r.Usage {
+	if r.Usage && !d.timings {
 		b.open()
 		d.head(b, r, "text_completion")
 		b.str(`,"choices":[],"usage":`)
 		prompt, done, cached, _ := r.totals()
 		d.usage(b, r, prompt, done, cached, 0, true)
-		if d.timings {
-			writeTimings(b, r)
-		}
 		b.str(`}`)
 		b.shut()
 	}

@@ -36,8 +36,8 @@ func (d *Llama) last(b *SSE, r *Reply, a *Answer, text []prose.Piece) {
 	b.num(len(a.Pieces))
 	b.str(`,"tokens_evaluated":`)
 	b.num(a.PromptTokens())
-	b.str(`,"tokens_cached":`)
-	b.num(a.Cached)
+	b.str(`,"tokens_cached":`) // what its place holds at the end, not what was found there
+	b.num(a.PromptTokens() + len(a.Pieces) - 1)
 	b.str(`,"stop_type":"` + kind + `","stopping_word":"` + prose.Escape(a.Matched) + `","truncated":false`)
 	writeTimings(b, r)
 	b.str(`}`)
