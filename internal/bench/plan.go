@@ -30,6 +30,9 @@ type Request struct {
 	InputTokens Count `json:"input_tokens"`
 	// TemplatedTokens is the tokenizer's count with the chat template around it, where that is known.
 	TemplatedTokens Count `json:"templated_tokens,omitzero"`
+	// TextTokens is the tokenizer's count of the text alone, with the chat template around it, of a prompt that has images too: what
+	// the server counts beyond it is theirs. The other counts are unknown then.
+	TextTokens Count `json:"text_tokens,omitzero"`
 	// OutputTokens is the limit asked of the server.
 	OutputTokens int `json:"output_tokens"`
 	// Adapter is the LoRA adapter asked for; "" for none.

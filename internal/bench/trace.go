@@ -24,6 +24,8 @@ type TimedTrace struct {
 	BlockTokens int `json:"block_tokens"`
 	// Seconds is how long one unit of the file's timestamps is.
 	Seconds float64 `json:"seconds"`
+	// SelfTimed takes due times from the file; else the load's rate decides.
+	SelfTimed bool `json:"self_timed"`
 	// The names of the fields in the file.
 	Timestamp    string `json:"timestamp"`
 	InputLength  string `json:"input_length"`

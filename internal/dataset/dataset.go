@@ -98,6 +98,12 @@ func kinds(d bench.Dialect) []kind {
 			{"random", nil, checkVLLMRandom, readyVLLMRandom, loadVLLMRandom},
 			{"sharegpt", []setting{path, fixedOutput}, checkConversations, readyShareGPT, loadVLLMShareGPT},
 			{"custom", []setting{path, fixedOutput, template}, checkVLLMCustom, nothingMissing, loadVLLMCustom},
+			{"spec_bench", []setting{path, fixedOutput, template, category}, checkSpecBench, nothingMissing, loadSpecBench},
+			{"speed_bench", []setting{path, fixedOutput, template, category}, checkVLLMSpeedBench, nothingMissing, loadVLLMSpeedBench},
+			{"burstgpt", []setting{path}, checkBurstGPT, readyBurstGPT, loadBurstGPT},
+			{"timed_trace", []setting{path, sendIDs}, checkTimedTrace, readyTimedTrace, loadTimedTrace},
+			{"random-mm", nil, checkVLLMImages, readyVLLMImages, loadVLLMImages},
+			{"random-rerank", nil, checkRerank, readyRerank, loadRerank},
 			{"prefix_repetition", nil, checkPrefixRepetition, readyPrefixRepetition, loadPrefixRepetition},
 		}
 	}
@@ -107,8 +113,12 @@ func kinds(d bench.Dialect) []kind {
 		{"sharegpt", conversationSettings(), checkConversations, readyShareGPT, loadShareGPT},
 		{"custom", conversationSettings(), checkCustom, nothingMissing, loadCustom},
 		{"generated-shared-prefix", []setting{sendIDs}, checkSharedPrefix, readySharedPrefix, loadSharedPrefix},
+		{"image", nil, checkImages, readyImages, loadImages},
+		{"mmmu", []setting{path}, checkMMMU, nothingMissing, loadMMMU},
 		{"mooncake", []setting{path, sendIDs}, checkMooncake, readyMooncake, loadMooncake},
 		{"openai", []setting{path, fixedOutput}, checkOpenAI, nothingMissing, loadOpenAI},
+		{"longbench_v2", []setting{path, fixedOutput, contextLimit}, checkLongBench, readyLongBench, loadLongBench},
+		{"speed-bench", []setting{path, fixedOutput, category}, checkSpeedBench, nothingMissing, loadSpeedBench},
 		{"agentic-trace", []setting{path, fixedOutput}, checkAgentic, nothingMissing, loadAgentic},
 	}
 }
@@ -160,7 +170,7 @@ func CheckInputs(s *bench.Spec, in *Inputs) []error {
 	}
 	var faults []error
 	if k.takes(path) && s.Dataset.Path != "" {
-		if err := checkFile(s.Dataset.Path); err != nil {
+		if err := checkFile(fileOf(s)); err != nil {
 			faults = append(faults, err)
 		}
 	}

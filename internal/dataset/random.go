@@ -254,7 +254,7 @@ func readyRandom(s *bench.Spec, in *Inputs) []error {
 	if s.Dataset.Path != "" || !s.Strict {
 		return nil
 	}
-	if _, ok, err := cachedShareGPT(in); err != nil {
+	if _, ok, err := shareGPT().cached(in); err != nil {
 		return []error{err}
 	} else if !ok {
 		return []error{errors.New("with --strict-compat the random prompts are the original's, which come from ShareGPT, and that is not on this machine: " + bringShareGPT + ", or leave out --strict-compat to use the embedded corpus")}

@@ -117,6 +117,27 @@ func openArray(path string, skipped *skips, keep func(element []byte) (reason st
 	return nil, fmt.Errorf("%s is not a JSON array of conversations: %w", path, err)
 }
 
+// openLinesOrArray indexes a file of one JSON value a line, or of one array of them.
+func openLinesOrArray(path string, skipped *skips, keep func(row []byte) (reason string)) (*rows, error) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return openLines(path, 0, skipped, keep) // a pipe can be read once only
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("the data set file cannot be opened: %w", err)
+	}
+	defer file.Close() // opened for reading only: nothing can be lost
+	start := make([]byte, 64)
+	n, err := io.ReadFull(file, start)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, fmt.Errorf("%s cannot be read: %w", path, err)
+	}
+	if bytes.HasPrefix(bytes.TrimSpace(bytes.TrimPrefix(start[:n], []byte("\uFEFF"))), []byte("[")) {
+		return openArray(path, skipped, keep)
+	}
+	return openLines(path, 0, skipped, keep)
+}
+
 // skipMark passes over a UTF-8 byte order mark.
 func (a *arrayReader) skipMark() error {
 	for len(a.buf) < 3 && !a.eof {

@@ -16,6 +16,7 @@ const (
 	contextLimit setting = "--sharegpt-context-len"
 	suffix       setting = "--prompt-suffix"
 	template     setting = "--apply-chat-template"
+	category     setting = "the category"
 )
 
 // conversationSettings are what sharegpt and custom look at.
@@ -34,7 +35,7 @@ func (k kind) inert(s *bench.Spec) []setting {
 		set bool
 	}{
 		{path, d.Path != ""}, {sendIDs, d.SendIDs}, {fixedOutput, d.FixedOutput != 0}, {contextLimit, d.ContextLimit != 0},
-		{suffix, d.PromptSuffix != ""}, {template, d.ApplyTemplate},
+		{suffix, d.PromptSuffix != ""}, {template, d.ApplyTemplate}, {category, d.Category != ""},
 	} {
 		if x.set && !k.takes(x.setting) {
 			out = append(out, x.setting)

@@ -1,8 +1,6 @@
 package dataset
 
 import (
-	"fmt"
-
 	"github.com/servemark/servemark/internal/bench"
 	"github.com/servemark/servemark/internal/hub"
 )
@@ -21,18 +19,9 @@ func loadShareGPT(j *job) error {
 
 // shareGPT opens the file that was named, lies in the cache or can be fetched, and takes its rows.
 func (j *job) shareGPT(s shape) error {
-	path := j.spec.Dataset.Path
-	if path == "" {
-		var ok bool
-		var err error
-		if path, ok, err = cachedShareGPT(j.in); err != nil {
-			return err
-		}
-		if !ok {
-			if path, err = j.in.Fetch(shareGPT(), shareGPTFile); err != nil {
-				return fmt.Errorf("%w; %s", err, bringShareGPT)
-			}
-		}
+	path, err := shareGPT().locate(j.spec, j.in)
+	if err != nil {
+		return err
 	}
 	f, err := openArray(path, &j.skipped, s.usable)
 	if err != nil {
@@ -43,29 +32,11 @@ func (j *job) shareGPT(s shape) error {
 	return j.loadConversations(f, s)
 }
 
-// readyShareGPT wants a file: the one named, one in the cache, or a way to fetch it.
-func readyShareGPT(s *bench.Spec, in *Inputs) []error {
-	if s.Dataset.Path != "" || in.Fetch != nil {
-		return nil
-	}
-	_, ok, err := cachedShareGPT(in)
-	switch {
-	case err != nil:
-		return []error{err}
-	case ok:
-		return nil
-	}
-	return []error{fmt.Errorf("sharegpt needs its conversations and they are not on this machine: %s", bringShareGPT)}
-}
+func readyShareGPT(s *bench.Spec, in *Inputs) []error { return shareGPT().ready(s, in) }
 
 // bringShareGPT is the cure where the file is missing.
 const bringShareGPT = "bring " + shareGPTFile + " of the data set " + shareGPTRepo + " and give its path with --dataset-path (any JSON array of conversations will do)"
 
-func shareGPT() hub.Repo { return hub.Repo{ID: shareGPTRepo, Kind: hub.Dataset} }
-
-func cachedShareGPT(in *Inputs) (path string, ok bool, err error) {
-	if in.Cache == nil {
-		return "", false, nil
-	}
-	return in.Cache.Cached(shareGPT(), shareGPTFile)
+func shareGPT() published {
+	return published{repo: hub.Repo{ID: shareGPTRepo, Kind: hub.Dataset}, file: shareGPTFile, bring: bringShareGPT}
 }

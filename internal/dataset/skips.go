@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -30,6 +31,11 @@ func (s *skips) add(reason, place string) {
 		}
 	}
 	s.reasons = append(s.reasons, &skip{reason, 1, []string{place}})
+}
+
+// forget drops a reason that is none to speak of.
+func (s *skips) forget(reason string) {
+	s.reasons = slices.DeleteFunc(s.reasons, func(r *skip) bool { return r.reason == reason })
 }
 
 // note says it in one line: how many in all, then each reason with the first places; "" where nothing was left out.

@@ -22,7 +22,7 @@ func (j *job) corpus(embedded int) (texts, error) {
 	path, ok := j.spec.Dataset.Path, true
 	if path == "" {
 		var err error
-		if path, ok, err = cachedShareGPT(j.in); err != nil {
+		if path, ok, err = shareGPT().cached(j.in); err != nil {
 			return nil, err
 		}
 	}

@@ -19,16 +19,19 @@ func (j *job) vllm() bench.VLLMData {
 	return bench.VLLMData{}
 }
 
+// reseed begins Python's stream anew, as vLLM's data sets do.
+func (j *job) reseed(seed int64) { *j.rnd.Python = *pyrand.NewPython(seed) }
+
 // repeatRows fills up a short data set with rows drawn from those it has.
-func (j *job) repeatRows() {
+func (j *job) repeatRows(seed int64) {
 	rows := j.set.Requests
 	missing := j.want - len(rows)
 	if missing <= 0 || len(rows) == 0 || j.vllm().NoRepeat {
 		return
 	}
-	again := pyrand.NewPython(j.spec.Seed)
+	j.reseed(seed)
 	for range missing {
-		j.add(rows[again.Below(len(rows))])
+		j.add(rows[j.rnd.Python.Below(len(rows))])
 	}
 	j.note("%s has %d rows: %d requests repeat one of them, and will be found in the server's prefix cache; --no-oversample leaves them out", j.set.Source, len(rows), missing)
 }

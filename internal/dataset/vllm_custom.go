@@ -11,16 +11,26 @@ import (
 // custom of vLLM: a file of one {"prompt":"…","output_tokens":10} a line, shuffled; the prompt goes through the chat template unless
 // that is skipped. A short file's rows are repeated.
 func loadVLLMCustom(j *job) error {
+	return j.promptFile(j.spec.Dataset.Path, j.spec.Seed, readPromptRow)
+}
+
+// otherCategory is the reason for leaving out a row of a category that was not asked for; it needs no note.
+const otherCategory = "of another category"
+
+// promptFile takes the rows of a file in the order that a seed gives; read reads one line.
+func (j *job) promptFile(path string, seed int64, read func(line []byte) (promptRow, string)) error {
 	d := &j.spec.Dataset
-	f, err := openLines(d.Path, 0, &j.skipped, func(line []byte) string {
-		_, reason := readPromptRow(line)
+	f, err := openLines(path, 0, &j.skipped, func(line []byte) string {
+		_, reason := read(line)
 		return reason
 	})
 	if err != nil {
 		return err
 	}
 	defer f.close()
-	j.set.Source = "prompts of " + d.Path
+	j.skipped.forget(otherCategory)
+	j.reseed(seed)
+	j.set.Source = "prompts of " + path
 	if j.want < 1 {
 		j.want = len(f.at)
 	}
@@ -37,7 +47,7 @@ func loadVLLMCustom(j *job) error {
 	err = parallel(len(order), func(i int) (err error) {
 		line, err := f.read(order[i])
 		if err == nil {
-			requests[i], reasons[i], err = j.promptRequest(line)
+			requests[i], reasons[i], err = j.promptRequest(line, read)
 		}
 		return err
 	})
@@ -54,7 +64,7 @@ func loadVLLMCustom(j *job) error {
 	if d.ApplyTemplate && j.spec.Target.API == bench.APIChat && len(requests) > 0 {
 		j.note("prompts carry the chat template already and the chat route puts it around them again, as the original's do; --skip-chat-template sends them plain")
 	}
-	j.repeatRows()
+	j.repeatRows(seed)
 	return nil
 }
 
@@ -78,8 +88,8 @@ func readPromptRow(line []byte) (promptRow, string) {
 	return promptRow{*raw.Prompt, raw.Output}, ""
 }
 
-func (j *job) promptRequest(line []byte) (r bench.Request, reason string, err error) {
-	row, reason := readPromptRow(line)
+func (j *job) promptRequest(line []byte, read func(line []byte) (promptRow, string)) (r bench.Request, reason string, err error) {
+	row, reason := read(line)
 	if reason != "" {
 		return r, reason, nil
 	}

@@ -15,24 +15,61 @@ import (
 func loadVLLMRandom(j *job) error {
 	d, v := &j.spec.Dataset, j.vllm()
 	rng := pyrand.NewGenerator(uint64(j.spec.Seed))
-	low, high := vllmRange(max(0, d.InputTokens-j.special()), d.RangeRatio)
-	inputs := rng.Integers(low, high+1, d.Rows)
-	low, high = vllmRange(d.OutputTokens, v.OutputRangeRatio)
-	outputs := rng.Integers(max(low, 1), max(high, 1)+1, d.Rows)
+	l := j.drawVLLMLengths(rng, d.Rows, d.InputTokens, d.OutputTokens)
 	m := maker{j: j}
 	rows := make([]prompt, d.Rows)
 	fill := m.documents
 	if j.in.Tokenizer != nil {
-		fill = m.sequences
+		fill = func(rows []prompt, inputs []int64, prefix int) error {
+			s := m.sequences(rng, j.in.plainIDs(modelVocab(j.in.Tokenizer)))
+			shared, err := s.prefix(prefix)
+			for i := 0; err == nil && i < len(rows); i++ {
+				err = s.write(&rows[i], shared, inputs[i], l.offsets[i], i)
+			}
+			return err
+		}
 	}
-	if err := fill(rows, inputs, v.PrefixTokens, rng); err != nil {
+	if err := fill(rows, l.inputs, v.PrefixTokens); err != nil {
 		return err
 	}
-	for i := range rows {
-		j.add(bench.Request{Prompt: rows[i].Prompt, InputTokens: rows[i].tokens, OutputTokens: int(outputs[i])})
-	}
 	m.report(len(rows))
+	if v.BatchSize > 1 {
+		j.want = (len(rows) + v.BatchSize - 1) / v.BatchSize
+		for batch := range slices.Chunk(rows, v.BatchSize) {
+			j.add(batched(batch))
+		}
+		return nil
+	}
+	for i := range rows {
+		j.add(bench.Request{Prompt: rows[i].Prompt, InputTokens: rows[i].tokens, OutputTokens: int(l.outputs[i])})
+	}
 	return nil
+}
+
+// batched is one request for vectors of several texts.
+func batched(rows []prompt) bench.Request {
+	r := bench.Request{InputTokens: bench.Counted(0)}
+	for i := range rows {
+		r.Prompt.Texts = append(r.Prompt.Texts, rows[i].Text)
+		r.InputTokens = r.InputTokens.Plus(rows[i].tokens)
+	}
+	return r
+}
+
+// vllmLengths are the draws that vLLM's random data sets begin with.
+type vllmLengths struct{ inputs, outputs, offsets []int64 }
+
+// drawVLLMLengths draws n lengths around the asked ones, special tokens taken off the input, and as many places in the
+// vocabulary.
+func (j *job) drawVLLMLengths(rng *pyrand.Generator, n, input, output int) (l vllmLengths) {
+	low, high := vllmRange(max(0, input-j.special()), j.spec.Dataset.RangeRatio)
+	l.inputs = rng.Integers(low, high+1, n)
+	low, high = vllmRange(output, j.vllm().OutputRangeRatio)
+	l.outputs = rng.Integers(max(low, 1), max(high, 1)+1, n)
+	if tok := j.in.Tokenizer; tok != nil {
+		l.offsets = rng.Integers(0, int64(modelVocab(tok)), n)
+	}
+	return l
 }
 
 // special is how many tokens the server adds, as far as is known.
@@ -48,47 +85,50 @@ func vllmRange(full int, ratio float64) (low, high int64) {
 	return int64(math.Floor(float64(full) * (1 - ratio))), int64(math.Ceil(float64(full) * (1 + ratio)))
 }
 
-// sequences makes rows of ids one after the other, as each may draw.
-func (m *maker) sequences(rows []prompt, inputs []int64, prefix int, rng *pyrand.Generator) error {
-	tok := m.j.in.Tokenizer
-	vocab := modelVocab(tok)
+// sequences makes texts of ids one after the other, as each may draw.
+type sequences struct {
+	m       *maker
+	rng     *pyrand.Generator
+	allowed []uint32
+	draw    func(n int) []int64
+}
+
+func (m *maker) sequences(rng *pyrand.Generator, allowed []uint32) *sequences {
+	vocab := int64(modelVocab(m.j.in.Tokenizer))
 	m.j.set.Source = fmt.Sprintf("random ids below %d", vocab)
-	offsets := rng.Integers(0, int64(vocab), len(rows))
-	draw := func(n int) []int64 { return rng.Integers(0, int64(vocab), n) }
-	allowed := m.j.in.plainIDs(vocab)
+	return &sequences{m, rng, allowed, func(n int) []int64 { return rng.Integers(0, vocab, n) }}
+}
+
+// prefix draws the ids that all rows begin with.
+func (s *sequences) prefix(n int) ([]uint32, error) {
+	if n <= 0 {
+		return nil, nil
+	}
 	var shared []uint32
-	if prefix > 0 {
-		for _, k := range rng.Integers(0, int64(len(allowed)), prefix) {
-			shared = append(shared, allowed[k])
-		}
-		var err error
-		if _, shared, err = settle(tok, shared, prefix, draw); err != nil {
-			return err
-		}
+	for _, k := range s.rng.Integers(0, int64(len(s.allowed)), n) {
+		shared = append(shared, s.allowed[k])
 	}
-	for i := range rows {
-		ids := append([]uint32{}, shared...)
-		for k := range int(inputs[i]) {
-			ids = append(ids, allowed[(int(offsets[i])+i+k)%len(allowed)])
-		}
-		n := prefix + int(inputs[i])
-		text, settledIDs, err := settle(tok, ids, n, draw)
-		if err != nil {
-			return err
-		}
-		if err := m.settled(&rows[i], text, settledIDs, n); err != nil {
-			return err
-		}
+	_, shared, err := settle(s.m.j.in.Tokenizer, shared, n, s.draw)
+	return shared, err
+}
+
+// write makes row number index: n ids from an offset on behind the shared ones.
+func (s *sequences) write(p *prompt, shared []uint32, n, offset int64, index int) error {
+	ids := append([]uint32{}, shared...)
+	for k := range int(n) {
+		ids = append(ids, s.allowed[(int(offset)+index+k)%len(s.allowed)])
 	}
-	return nil
+	whole := len(shared) + int(n)
+	text, ids, err := settle(s.m.j.in.Tokenizer, ids, whole, s.draw)
+	if err != nil {
+		return err
+	}
+	return s.m.settled(p, text, ids, whole)
 }
 
 // plainIDs lists the ids below vocab that are no special tokens.
 func (in *Inputs) plainIDs(vocab int) []uint32 {
-	special := func(id uint32) bool { return slices.Contains(in.SpecialIDs, id) }
-	if knows, ok := in.Tokenizer.(interface{ IsSpecial(id uint32) bool }); ok && in.SpecialIDs == nil {
-		special = knows.IsSpecial
-	}
+	special := in.special()
 	ids := make([]uint32, 0, vocab)
 	for id := range uint32(vocab) {
 		if !special(id) {
@@ -98,8 +138,16 @@ func (in *Inputs) plainIDs(vocab int) []uint32 {
 	return ids
 }
 
+// special tells special tokens, as the tokenizer's configuration names them or, where that is not known, the tokenizer.
+func (in *Inputs) special() func(id uint32) bool {
+	if knows, ok := in.Tokenizer.(interface{ IsSpecial(id uint32) bool }); ok && in.SpecialIDs == nil {
+		return knows.IsSpecial
+	}
+	return func(id uint32) bool { return slices.Contains(in.SpecialIDs, id) }
+}
+
 // documents makes rows of the embedded corpus by the number of their words.
-func (m *maker) documents(rows []prompt, inputs []int64, prefix int, _ *pyrand.Generator) error {
+func (m *maker) documents(rows []prompt, inputs []int64, prefix int) error {
 	c := m.j.calibration()
 	m.j.set.Source = "embedded corpus, lengths by words (" + c.source() + ")"
 	for i := range rows {
@@ -118,6 +166,9 @@ func checkVLLMRandom(s *bench.Spec) []error {
 	var v bench.VLLMData
 	if d.VLLM != nil {
 		v = *d.VLLM
+	}
+	if v.BatchSize < 0 || v.BatchSize > 1 && s.Target.API != bench.APIEmbeddings {
+		faults = append(faults, fmt.Errorf("batches of %d texts are for embeddings only: leave --random-batch-size at 1", v.BatchSize))
 	}
 	if v.PrefixTokens < 0 {
 		faults = append(faults, fmt.Errorf("the prefix length is %d tokens: give 0 or more", v.PrefixTokens))

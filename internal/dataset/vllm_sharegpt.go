@@ -8,7 +8,7 @@ func loadVLLMShareGPT(j *job) error {
 	if err := j.shareGPT(shape{keys: []string{"value"}, byRole: !j.spec.Strict, pluralOnly: true, fit: fitVLLM}); err != nil {
 		return err
 	}
-	j.repeatRows()
+	j.repeatRows(j.spec.Seed)
 	return nil
 }
 

@@ -146,5 +146,17 @@ func (g *Generator) upTo32(span uint32) uint32 {
 	return uint32(m >> 32)
 }
 
+// Bytes fills dst with integers(0, 256, dtype=uint8): four to a 32-bit draw, the lowest first. What is left of the last one is
+// thrown away.
+func (g *Generator) Bytes(dst []byte) {
+	var v uint32
+	for i := range dst {
+		if v >>= 8; i%4 == 0 {
+			v = g.uint32()
+		}
+		dst[i] = byte(v)
+	}
+}
+
 // Choice is choice(len(p), p=p): an index drawn with the given probabilities, which must be at least one and sum to 1.
 func (g *Generator) Choice(p []float64) int { return searchCDF(p, g.Float64()) }

@@ -127,6 +127,27 @@ func (r *NumPy) gammaAboveOne(shape float64) float64 {
 	}
 }
 
+// Pixels fills dst with (random_sample()*255).astype(uint8).
+func (r *NumPy) Pixels(dst []byte) {
+	for i := range dst {
+		dst[i] = byte(r.Float64() * 255)
+	}
+}
+
+// Permutation is permutation(n): 0 to n−1 in a drawn order. Its first k are choice(n, size=k, replace=False).
+func (r *NumPy) Permutation(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	for i := n - 1; i > 0; i-- {
+		span := uint64(i)
+		j := int(r.masked(span, uint64(1)<<bits.Len64(span)-1))
+		out[i], out[j] = out[j], out[i]
+	}
+	return out
+}
+
 // Choice is choice(len(p), p=p): an index drawn with the given probabilities, which must be at least one and sum to 1.
 func (r *NumPy) Choice(p []float64) int { return searchCDF(p, r.Float64()) }
 

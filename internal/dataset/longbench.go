@@ -1,0 +1,135 @@
+package dataset
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/servemark/servemark/internal/bench"
+	"github.com/servemark/servemark/internal/hub"
+)
+
+// longbench_v2: questions about long documents, one {"context","question","choice_A"…"choice_D"} a line or a JSON array of them,
+// shuffled. Answers are short: 10 tokens unless a fixed length is given. Prompts over the context limit are left out.
+func loadLongBench(j *job) error {
+	path, err := longBench().locate(j.spec, j.in)
+	if err != nil {
+		return err
+	}
+	f, err := openLinesOrArray(path, &j.skipped, func(row []byte) string {
+		_, reason := longBenchPrompt(row)
+		return reason
+	})
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	j.set.Source = "questions of " + path
+	output := j.spec.Dataset.FixedOutput
+	if output == 0 {
+		output = longBenchOutput
+	}
+	order := make([]int, len(f.at))
+	for i := range order {
+		order[i] = i
+	}
+	j.rnd.Python.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
+	return j.pick(f, order, func(row []byte) (r bench.Request, reason string, err error) {
+		r.Prompt.Text, reason = longBenchPrompt(row)
+		r.OutputTokens = output
+		n := j.guess(r.Prompt.Text)
+		if tok := j.in.Tokenizer; tok != nil && reason == "" {
+			ids, err := tok.Encode(r.Prompt.Text, true)
+			if err != nil {
+				return r, "", fmt.Errorf("the tokenizer failed on a prompt of %s: %w", path, err)
+			}
+			n, r.InputTokens = len(ids), bench.Counted(len(ids))
+		}
+		if limit := j.spec.Dataset.ContextLimit; reason == "" && limit > 0 && n+output > limit {
+			reason = "prompt and answer exceed the context limit"
+		}
+		return r, reason, nil
+	})
+}
+
+// longBenchOutput is enough for the letter of an answer and a word about it.
+const longBenchOutput = 10
+
+// longBenchPrompt asks the question of a row, or says why there is none.
+func longBenchPrompt(row []byte) (prompt, reason string) {
+	var q struct {
+		Context, Question                  *string
+		ChoiceA, ChoiceB, ChoiceC, ChoiceD *string
+	}
+	fields := map[string]**string{"context": &q.Context, "question": &q.Question, "choice_A": &q.ChoiceA, "choice_B": &q.ChoiceB, "choice_C": &q.ChoiceC, "choice_D": &q.ChoiceD}
+	if !json.Valid(row) || !eachMember(row, func(key string, value []byte) {
+		if to := fields[key]; to != nil && json.Unmarshal(value, to) != nil {
+			*to = nil
+		}
+	}) {
+		return "", reasonBroken
+	}
+	for _, name := range []string{"context", "question", "choice_A", "choice_B", "choice_C", "choice_D"} {
+		if *fields[name] == nil {
+			return "", "no text " + name
+		}
+	}
+	return fmt.Sprintf("%s\n\nQuestion: %s\nA. %s\nB. %s\nC. %s\nD. %s\nAnswer:", *q.Context, *q.Question, *q.ChoiceA, *q.ChoiceB, *q.ChoiceC, *q.ChoiceD), ""
+}
+
+// pick takes rows in the given order until there are as many requests as wanted. request gives what a row asks or the reason why
+// nothing; it is called for several rows at once.
+func (j *job) pick(f *rows, order []int, request func(row []byte) (r bench.Request, reason string, err error)) error {
+	for want := j.spec.Dataset.Rows; len(order) > 0 && len(j.set.Requests) < want; {
+		n := min(len(order), want-len(j.set.Requests))
+		requests, reasons := make([]bench.Request, n), make([]string, n)
+		err := parallel(n, func(i int) error {
+			row, err := f.read(order[i])
+			if err == nil {
+				requests[i], reasons[i], err = request(row)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for i := range requests {
+			if reasons[i] != "" {
+				j.skipped.add(reasons[i], f.name(order[i]))
+				continue
+			}
+			j.add(requests[i])
+		}
+		order = order[n:]
+	}
+	return nil
+}
+
+func longBench() published {
+	return published{
+		repo: hub.Repo{ID: "THUDM/LongBench-v2", Kind: hub.Dataset}, file: "data.json",
+		bring: "bring data.json of the data set THUDM/LongBench-v2 and give its path with --dataset-path (or JSON Lines with context, question and choice_A to choice_D)",
+	}
+}
+
+func checkLongBench(s *bench.Spec) []error {
+	faults := checkRows(s)
+	d := &s.Dataset
+	if d.FixedOutput < 0 {
+		faults = append(faults, fmt.Errorf("the fixed output length is %d: give at least 1, or leave it out for %d", d.FixedOutput, longBenchOutput))
+	}
+	if d.ContextLimit < 0 {
+		faults = append(faults, fmt.Errorf("the context limit is %d: give at least 1, or leave it out to keep every row", d.ContextLimit))
+	}
+	return append(faults, checkParquet(s)...)
+}
+
+// checkParquet refuses a kind of file that is not read here.
+func checkParquet(s *bench.Spec) []error {
+	if !strings.HasSuffix(strings.ToLower(s.Dataset.Path), ".parquet") {
+		return nil
+	}
+	return []error{fmt.Errorf(`%s is a Parquet file and these are not read: turn it into JSON Lines with python3 -c "import pandas, sys; pandas.read_parquet(sys.argv[1]).to_json(sys.argv[2], orient='records', lines=True)" %s rows.jsonl, and give that`, s.Dataset.Path, s.Dataset.Path)}
+}
+
+func readyLongBench(s *bench.Spec, in *Inputs) []error { return longBench().ready(s, in) }
