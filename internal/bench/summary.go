@@ -134,6 +134,11 @@ type Summary struct {
 	// CachedTokens adds up what CachedStated of the successes say; servers may leave it out where it is 0.
 	CachedTokens Count `json:"cached_tokens"`
 	CachedStated int   `json:"cached_stated"`
+	// CachedBy tells CachedTokens apart by storage level, where answers say.
+	CachedBy CacheLevels `json:"cached_by,omitzero"`
+	// AcceptLength is output tokens per verification of speculative decoding, by the answers' own counts; one that every success
+	// must have.
+	AcceptLength Measure `json:"accept_length"`
 	// ChunkTokens says in words how tokens were spread over chunks.
 	ChunkTokens string `json:"chunk_tokens"`
 

@@ -16,10 +16,10 @@ func SGLangLine(r *Run) ([]byte, error) {
 	}
 	var o object
 	putArguments(&o, r)
-	putResults(&o, r.labelled())
+	putResults(&o, r.labelled(), acceptLength(r))
 	putGoodput(&o, r.Plan.Spec.SLOs, r.labelled().Goodput)
 	if r.Plan.Spec.CacheReport {
-		o.put("cache_report", cacheObject(cacheOf(&r.Summary)))
+		o.put("cache_report", cacheObject(&r.Summary))
 	}
 	putOwn(&o, r)
 	if len(r.Figures) > 0 {
@@ -37,7 +37,11 @@ func putArguments(o *object, r *Run) {
 	o.put("tag", orNull(spec.Tag))
 	o.put("backend", r.backend())
 	o.put("dataset_name", data.Name)
-	o.put("request_rate", rateOrInf(spec.Load.Rate))
+	if spec.Load.Trace {
+		o.put("request_rate", "trace")
+	} else {
+		o.put("request_rate", rateOrInf(spec.Load.Rate))
+	}
 	o.put("max_concurrency", positiveOrNull(spec.Load.Concurrency))
 	o.put("sharegpt_output_len", positiveOrNull(data.FixedOutput))
 	o.put("random_input_len", positiveOrNull(data.InputTokens))
@@ -51,7 +55,7 @@ func putArguments(o *object, r *Run) {
 }
 
 // putResults puts the original's figures.
-func putResults(o *object, s *bench.Summary) {
+func putResults(o *object, s *bench.Summary, accepted bench.Measure) {
 	o.put("duration", s.Duration.Seconds())
 	o.put("completed", s.Completed)
 	o.put("total_input_tokens", s.InputTokens)
@@ -68,7 +72,7 @@ func putResults(o *object, s *bench.Summary) {
 	putMillis(o, "tpot", &s.TPOT)
 	putMillis(o, "itl", &s.ITL)
 	o.put("concurrency", s.Concurrency)
-	o.put("accept_length", nil) // the original takes the server's lifetime average, which is not of this run
+	o.put("accept_length", accepted) // of this run; the original takes the average over the server's lifetime
 	o.put("max_output_tokens_per_s", s.PeakOutputRate)
 	o.put("max_concurrent_requests", s.PeakConcurrency)
 }
@@ -91,7 +95,8 @@ func scaled(m bench.Measure) bench.Measure {
 	return bench.Measured(1000 * x)
 }
 
-func cacheObject(c cacheReport) *object {
+func cacheObject(s *bench.Summary) *object {
+	c, by := cacheOf(s), s.CachedBy
 	var o object
 	o.put("total_prompt_tokens", c.prompt)
 	o.put("total_cached_tokens", c.cached)
@@ -100,9 +105,15 @@ func cacheObject(c cacheReport) *object {
 		rate = bench.Measured(100 * x)
 	}
 	o.put("cache_hit_rate_pct", rate)
-	for _, level := range []string{"device_cached_tokens", "host_cached_tokens", "storage_cached_tokens", "storage_backend"} {
-		o.put(level, nil)
+	for i, key := range []string{"device_cached_tokens", "host_cached_tokens"} {
+		if c.told {
+			o.put(key, []int{by.Device.Or(0), by.Host.Or(0)}[i])
+		} else {
+			o.put(key, nil)
+		}
 	}
+	o.put("storage_cached_tokens", positiveOrNull(by.Storage.Or(0)))
+	o.put("storage_backend", orNull(by.Backend))
 	return &o
 }
 

@@ -11,7 +11,7 @@ func (r *run) countTokens(s *bench.Summary) {
 	zero := bench.Counted(0)
 	s.OutputTokens, s.ReasoningTokens, s.Retokenized = zero, zero, zero
 	s.InputByTokenizer, s.InputTemplated = zero, zero
-	server := zero
+	server, verifies := zero, zero
 	var byServer, byTokenizer int
 	var ways [spreadWays]int
 	for i := range r.replies {
@@ -37,9 +37,14 @@ func (r *run) countTokens(s *bench.Summary) {
 			s.CachedTokens = s.CachedTokens.Plus(u.Cached)
 			s.CachedStated++
 		}
+		addLevels(&s.CachedBy, u.CachedBy)
+		verifies = verifies.Plus(u.Verifies)
 		if rep.rec.Streamed && len(rep.rec.Chunks) > 0 {
 			ways[rep.by]++
 		}
+	}
+	if v, known := verifies.Get(); known && v > 0 && s.OutputTokens.Known() {
+		s.AcceptLength = bench.Measured(float64(s.OutputTokens.Or(0)) / float64(v))
 	}
 	s.ChunkTokens = spreadInWords(ways)
 	s.OutputSource = outputSource(byServer, byTokenizer, len(r.replies))
@@ -52,6 +57,21 @@ func (r *run) countTokens(s *bench.Summary) {
 	}
 	if len(r.replies) == 0 { // sums over nothing are 0, but nobody counted these
 		s.ReasoningTokens, s.Retokenized, s.InputByTokenizer, s.InputTemplated = bench.Unknown, bench.Unknown, bench.Unknown, bench.Unknown
+	}
+}
+
+// addLevels adds the levels that one answer states.
+func addLevels(sum *bench.CacheLevels, l bench.CacheLevels) {
+	add := func(to *bench.Count, n bench.Count) {
+		if n.Known() {
+			*to = bench.Counted(to.Or(0) + n.Or(0))
+		}
+	}
+	add(&sum.Device, l.Device)
+	add(&sum.Host, l.Host)
+	add(&sum.Storage, l.Storage)
+	if l.Backend != "" {
+		sum.Backend = l.Backend
 	}
 }
 
