@@ -74,6 +74,12 @@ func (s *session) measure(ctx context.Context) int {
 		completeVLLM(&run, records)
 	}
 	code := s.publish(run)
+	if s.job.plot {
+		rates, step := stats.OutputPerStep(s.plan, records)
+		if err := report.Plot(s.out, rates, step); err != nil {
+			s.warn("warning: %s", err)
+		}
+	}
 	if interrupted {
 		return exitInterrupted
 	}
