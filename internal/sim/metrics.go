@@ -158,6 +158,7 @@ func (x *exposition) histogram(name, help string, h *histogram) {
 
 // metrics answers GET /metrics under the names of the flavour.
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
+	s.truth.settled()
 	x := &exposition{labels: fmt.Sprintf("model_name=%q", s.cfg.ServedModel)}
 	rate := s.truth.genThroughput()
 	s.driver.mu.Lock()

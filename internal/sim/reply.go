@@ -39,8 +39,9 @@ type reply struct {
 	accepted time.Duration
 	answers  []*answer
 	stream   bool
-	pageSize int // 0: no prefix caching
-	interval int // tokens gathered in a frame, at least 1
+	pageSize int  // 0: no prefix caching
+	interval int  // tokens gathered in a frame, at least 1
+	closing  bool // the last bytes are on their way
 
 	mu    sync.Mutex
 	queue []release
@@ -194,6 +195,7 @@ func (s *Server) sendFrames(o *outlet, r *reply, d wire.Dialect, b *wire.SSE, go
 	}
 	if *open == 0 {
 		d.End(b, &r.Reply)
+		s.truth.last(r)
 	}
 	err := o.send(b.Bytes())
 	s.stamp(got)
@@ -254,6 +256,7 @@ func (s *Server) wholeOut(o *outlet, q *http.Request, r *reply, d wire.Dialect) 
 		s.stamp(got)
 	}
 	body := d.Whole(&r.Reply)
+	s.truth.last(r)
 	if done, err := o.wholeFault(s, q, body); done || err != nil {
 		return err
 	}

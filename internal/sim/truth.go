@@ -56,7 +56,29 @@ type truthLog struct {
 	nextStep int
 	stepTime time.Duration // of all steps
 	stepN    int
+	closing  int // replies whose last bytes are on their way
 	onClose  func(*reply)
+}
+
+// last is told just before the last bytes of a reply are written, so that a client that has read them finds its truth.
+func (t *truthLog) last(r *reply) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r.closing = true
+	t.closing++
+}
+
+// settled waits for replies whose last bytes are on their way, at most a tenth of a second: their clients may not read.
+func (t *truthLog) settled() {
+	for range 100 {
+		t.mu.Lock()
+		n := t.closing
+		t.mu.Unlock()
+		if n == 0 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 func newTruthLog(keep int, f Flavour) *truthLog { return &truthLog{keep: keep, sums: newSums(f)} }
@@ -80,6 +102,9 @@ func (t *truthLog) step(st engine.Step) {
 func (t *truthLog) close(r *reply, f *Fault, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if r.closing {
+		t.closing--
+	}
 	for _, a := range r.answers {
 		q := a.seq
 		if q == nil {
@@ -156,6 +181,7 @@ type Health struct {
 
 // Health reports the server's own lateness since the start or the last reset.
 func (s *Server) Health() Health {
+	s.truth.settled()
 	s.driver.mu.Lock()
 	timer := s.driver.late.Report()
 	s.driver.mu.Unlock()
@@ -179,6 +205,7 @@ func (s *Server) Health() Health {
 
 // Truths returns what happened to the latest requests, oldest first.
 func (s *Server) Truths() []Truth {
+	s.truth.settled()
 	s.truth.mu.Lock()
 	defer s.truth.mu.Unlock()
 	return s.truth.ordered()
