@@ -125,7 +125,7 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func TestAdapterPathAndRequestID(t *testing.T) {
-	r := &bench.Request{ID: 12, Prompt: bench.Prompt{Text: "x"}, OutputTokens: 8, Adapter: "a1"}
+	r := &bench.Request{ID: 12, Prompt: bench.Prompt{Text: "x"}, OutputTokens: 8, Adapter: "a1", RoutingKey: "g1"}
 	for _, tc := range []struct {
 		o    Options
 		want string
@@ -141,7 +141,7 @@ func TestAdapterPathAndRequestID(t *testing.T) {
 			t.Fatal(err)
 		}
 		m, err := e.Encode(r)
-		if err != nil || string(m.Body) != tc.want || m.Path != "/other" || m.Header.Get("X-Request-Id") != "run-7-12" {
+		if err != nil || string(m.Body) != tc.want || m.Path != "/other" || m.Header.Get("X-Request-Id") != "run-7-12" || m.Header.Get("X-SMG-Routing-Key") != "g1" {
 			t.Errorf("%s: Encode = %s to %s as %q, error %v; want\n%s to /other as run-7-12", tc.o.API, m.Body, m.Path, m.Header.Get("X-Request-Id"), err, tc.want)
 		}
 	}
