@@ -84,6 +84,17 @@ func times[T any](n int, draw func() T) []T {
 	return out
 }
 
+// filled is n bytes drawn, as numbers.
+func filled(n int, fill func([]byte)) []int {
+	b := make([]byte, n)
+	fill(b)
+	out := make([]int, n)
+	for i, v := range b {
+		out[i] = int(v)
+	}
+	return out
+}
+
 func TestPythonDrawsAsCPython(t *testing.T) {
 	for _, want := range load(t).Python {
 		seed, err := strconv.ParseInt(string(want["seed"]), 10, 64)
@@ -131,6 +142,9 @@ func TestNumPyDrawsAsTheLegacyGenerator(t *testing.T) {
 		d.floats("gamma_one", 6, func() float64 { return r.Gamma(1, 0.2) })
 		d.floats("gamma_three", 6, func() float64 { return r.Gamma(3, 0.2) })
 		same(d, "choice", times(8, func() int { return r.Choice([]float64{0.5, 0.25, 0.15, 0.1}) }))
+		same(d, "permutation", r.Permutation(37))
+		same(d, "without_replacement", r.Permutation(100)[:9])
+		same(d, "pixels", filled(15, r.Pixels))
 		d.after(r.Float64)
 	}
 }
@@ -151,6 +165,8 @@ func TestGeneratorDrawsAsDefaultRNG(t *testing.T) {
 		same(d, "integers_list", g.Integers(0, 1000, 5))
 		same(d, "integers_wide", g.Integers(-5, 1<<40, 4))
 		same(d, "choice", times(8, func() int { return g.Choice([]float64{0.4, 0.3, 0.15, 0.1, 0.05}) }))
+		same(d, "bytes_odd", filled(7, g.Bytes))
+		same(d, "bytes", filled(18, g.Bytes))
 		d.after(g.Float64)
 	}
 }

@@ -36,6 +36,9 @@ def numpy(seed):
     for name, shape in (("gamma_half", 0.5), ("gamma_one", 1.0), ("gamma_three", 3.0)):
         out[name] = [float(r.gamma(shape, 0.2)) for _ in range(6)]
     out["choice"] = [int(r.choice(4, p=[0.5, 0.25, 0.15, 0.1])) for _ in range(8)]
+    out["permutation"] = r.permutation(37).tolist()
+    out["without_replacement"] = r.choice(100, size=9, replace=False).tolist()
+    out["pixels"] = (r.rand(3, 5) * 255).astype(np.uint8).ravel().tolist()
     out["random_after"] = float(r.random_sample())
     return out
 
@@ -50,6 +53,8 @@ def generator(seed):
     out["integers_list"] = r.integers(0, 1000, size=5).tolist()
     out["integers_wide"] = r.integers(-5, 2**40, size=4).tolist()
     out["choice"] = r.choice(5, size=8, p=[0.4, 0.3, 0.15, 0.1, 0.05]).tolist()
+    out["bytes_odd"] = r.integers(0, 256, size=7, dtype=np.uint8).tolist()
+    out["bytes"] = r.integers(0, 256, size=(2, 3, 3), dtype=np.uint8).ravel().tolist()
     out["random_after"] = float(r.random())
     return out
 
