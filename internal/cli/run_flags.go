@@ -44,6 +44,7 @@ var runTable = append([]flagDef{
 	{name: "max-error-rate", kind: kindFloat, preset: []string{"0.01"}, help: "share of failed requests above which the exit code is 1"},
 	{name: "require-valid", arity: aritySwitch, help: "exit with 5 when the verdict is INVALID"},
 	{name: "no-progress", arity: aritySwitch, help: "say nothing while the load runs"},
+	dryRunFlag,
 	{name: "insecure", arity: aritySwitch, help: "accept any TLS certificate"},
 	{name: "connect-timeout", kind: kindDuration, preset: []string{"10s"}, help: "limit for reaching the server"},
 	{name: "first-byte-timeout", kind: kindDuration, preset: []string{"1h"}, help: "limit from sending to the first response byte"},
@@ -209,6 +210,7 @@ func (r *runReader) screen() {
 	r.job.flush, r.job.flushTimeout = r.on("flush-cache"), time.Minute
 	r.job.output, r.job.journal = r.text("output"), r.text("journal")
 	r.job.progress, r.job.requireValid = !r.on("no-progress"), r.on("require-valid")
+	r.job.dryRun = r.on("dry-run")
 	s.KeepText = r.on("save-text")
 	s.KeepPrompts = s.KeepText
 }
