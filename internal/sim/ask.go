@@ -111,7 +111,7 @@ func (s *Server) prompts(raw json.RawMessage) (list [][]int, batch bool, err err
 func (s *Server) checkIDs(ids []int) error {
 	for _, id := range ids {
 		if id < 0 || id >= s.vocab {
-			return fmt.Errorf("Token id %d is out of vocabulary (size %d)", id, s.vocab)
+			return fmt.Errorf("token id %d is out of vocabulary (size %d)", id, s.vocab)
 		}
 	}
 	return nil

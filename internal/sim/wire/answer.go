@@ -106,6 +106,13 @@ type Dialect interface {
 	Fail(b *SSE, words string)
 }
 
+// unframed are the parts of a dialect that has frames for tokens alone.
+type unframed struct{}
+
+func (unframed) Begin(*SSE, *Reply, *Answer)  {}
+func (unframed) Finish(*SSE, *Reply, *Answer) {}
+func (unframed) End(*SSE, *Reply)             {}
+
 // RoleWriter is a dialect with a first chunk that carries no token.
 type RoleWriter interface {
 	Role(b *SSE, r *Reply, a *Answer)

@@ -57,6 +57,7 @@ func (d *Chat) chunk(b *SSE, r *Reply, a *Answer, part []prose.Piece, done int, 
 	b.shut()
 }
 
+// Begin writes the role chunk, unless it left before, and the head of a tool call.
 func (d *Chat) Begin(b *SSE, r *Reply, a *Answer) {
 	if !r.RoleSent {
 		d.Role(b, r, a)
@@ -68,7 +69,7 @@ func (d *Chat) Begin(b *SSE, r *Reply, a *Answer) {
 	}
 }
 
-// role writes the first chunk, which carries no token.
+// Role writes the first chunk, which carries no token.
 func (d *Chat) Role(b *SSE, r *Reply, a *Answer) {
 	d.chunk(b, r, a, nil, 0, "", func() { b.str(d.roleDelta) })
 	if n := len(b.buf) - len(b.eol); d.rolePad != "" && n > 0 {
@@ -77,6 +78,7 @@ func (d *Chat) Role(b *SSE, r *Reply, a *Answer) {
 	}
 }
 
+// Tokens writes one chunk, or two where the reasoning ends among the tokens; none where a silent flavour has no text to send.
 func (d *Chat) Tokens(b *SSE, r *Reply, a *Answer, from, to int) {
 	if from < a.Think && to > a.Think { // one step ends the reasoning and starts the answer: two frames at one instant
 		d.Tokens(b, r, a, from, a.Think)
@@ -117,12 +119,14 @@ func blank(list []prose.Piece) bool {
 	return true
 }
 
+// Finish writes the chunk with the finish reason where that has one of its own.
 func (d *Chat) Finish(b *SSE, r *Reply, a *Answer) {
 	if d.finishApart {
 		d.chunk(b, r, a, nil, len(a.Pieces), a.Finish, func() { b.str(strings.TrimSuffix(d.nullThought, ",")) })
 	}
 }
 
+// End writes the usage chunk, if asked for, and [DONE].
 func (d *Chat) End(b *SSE, r *Reply) {
 	if r.Usage {
 		b.open()
@@ -143,7 +147,7 @@ func (d *Chat) End(b *SSE, r *Reply) {
 	b.data("[DONE]")
 }
 
-// fail writes an error object in mid-stream, in the shape of the flavour.
+// Fail writes an error object in mid-stream, in the shape of the flavour.
 func (d *Chat) Fail(b *SSE, words string) {
 	object, err := json.Marshal((&Error{Status: 500, Kind: "InternalServerError", Message: words}).object(d.Flavour))
 	if err != nil {
@@ -157,6 +161,7 @@ func (d *Chat) Fail(b *SSE, words string) {
 	b.data("[DONE]")
 }
 
+// Whole is a chat.completion object.
 func (d *Chat) Whole(r *Reply) []byte {
 	b := &SSE{}
 	d.head(b, r, "chat.completion")

@@ -26,6 +26,7 @@ func (d *Completion) Finish(b *SSE, r *Reply, a *Answer) {
 	b.shut()
 }
 
+// Tokens writes one chunk, also when its text is empty.
 func (d *Completion) Tokens(b *SSE, r *Reply, a *Answer, from, to int) {
 	reason := ""
 	if to == len(a.Pieces) && !d.timings {
@@ -58,6 +59,7 @@ func (d *Completion) choice(b *SSE, r *Reply, a *Answer, part []prose.Piece, rea
 	b.str(`}`)
 }
 
+// End writes the usage chunk, if asked for, and [DONE].
 func (d *Completion) End(b *SSE, r *Reply) {
 	if r.Usage && !d.timings {
 		b.open()
@@ -71,6 +73,7 @@ func (d *Completion) End(b *SSE, r *Reply) {
 	b.data("[DONE]")
 }
 
+// Whole is a text_completion object.
 func (d *Completion) Whole(r *Reply) []byte {
 	b := &SSE{}
 	d.head(b, r, "text_completion")

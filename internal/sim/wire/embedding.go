@@ -13,16 +13,20 @@ import (
 const vectorSize = 64
 
 // Embedding writes vectors as numbers, or as base64 of little-endian 32-bit floats.
-type Embedding struct{ Base64 bool }
+type Embedding struct {
+	unframed
+	Base64 bool
+}
 
-func (Embedding) Begin(*SSE, *Reply, *Answer)            {}
+// Tokens writes nothing: embeddings are not streamed.
 func (Embedding) Tokens(*SSE, *Reply, *Answer, int, int) {}
-func (Embedding) Finish(*SSE, *Reply, *Answer)           {}
-func (Embedding) End(*SSE, *Reply)                       {}
+
+// Fail writes an error event; embeddings fail before anything was sent.
 func (Embedding) Fail(b *SSE, words string) {
 	b.data(`{"error":{"message":"` + prose.Escape(words) + `"}}`)
 }
 
+// Whole is a list of embedding objects with usage.
 func (d Embedding) Whole(r *Reply) []byte {
 	b := &SSE{}
 	b.str(`{"id":"` + r.ID + `","object":"list","model":"` + prose.Escape(r.Model) + `","data":[`)

@@ -7,17 +7,21 @@ import (
 )
 
 // Generate writes SGLang's native frames: text and ids from the beginning of the answer every time, unless Incremental.
-type Generate struct{ Incremental bool }
+type Generate struct {
+	unframed
+	Incremental bool
+}
 
-func (d *Generate) Begin(*SSE, *Reply, *Answer)  {}
-func (d *Generate) Finish(*SSE, *Reply, *Answer) {}
-func (d *Generate) End(b *SSE, _ *Reply)         { b.data("[DONE]") }
+// End writes [DONE].
+func (d *Generate) End(b *SSE, _ *Reply) { b.data("[DONE]") }
 
+// Fail writes an error event and [DONE].
 func (d *Generate) Fail(b *SSE, words string) {
 	b.data(`{"error":{"message":"` + prose.Escape(words) + `"}}`)
 	b.data("[DONE]")
 }
 
+// Tokens writes one event with the meta information so far.
 func (d *Generate) Tokens(b *SSE, r *Reply, a *Answer, from, to int) {
 	if !d.Incremental {
 		from = 0
@@ -73,6 +77,7 @@ func (d *Generate) object(b *SSE, r *Reply, a *Answer, from, to int) {
 	b.str(`}}`)
 }
 
+// Whole is the last event, or a list of them for a batch.
 func (d *Generate) Whole(r *Reply) []byte {
 	b := &SSE{}
 	if r.Batch {

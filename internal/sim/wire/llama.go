@@ -7,10 +7,23 @@ import (
 // Llama writes llama.cpp's native events: the last one has stop:true and the timings.
 type Llama struct{ Chat }
 
-func (d *Llama) Begin(*SSE, *Reply, *Answer)        {}
-func (d *Llama) Role(*SSE, *Reply, *Answer)         {}
-func (d *Llama) End(*SSE, *Reply)                   {}
-func (d *Llama) Finish(b *SSE, r *Reply, a *Answer) { b.open(); d.last(b, r, a, nil); b.shut() }
+// Begin writes nothing: the first event carries a token.
+func (d *Llama) Begin(*SSE, *Reply, *Answer) {}
+
+// Role writes nothing.
+func (d *Llama) Role(*SSE, *Reply, *Answer) {}
+
+// End writes nothing.
+func (d *Llama) End(*SSE, *Reply) {}
+
+// Finish writes the event with stop:true and the timings.
+func (d *Llama) Finish(b *SSE, r *Reply, a *Answer) {
+	b.open()
+	d.last(b, r, a, nil)
+	b.shut()
+}
+
+// Tokens writes one event with text and ids.
 func (d *Llama) Tokens(b *SSE, _ *Reply, a *Answer, from, to int) {
 	b.open()
 	b.str(`{"index":0,"content":"`)
@@ -43,6 +56,7 @@ func (d *Llama) last(b *SSE, r *Reply, a *Answer, text []prose.Piece) {
 	b.str(`}`)
 }
 
+// Whole is the last event with the whole text.
 func (d *Llama) Whole(r *Reply) []byte {
 	b := &SSE{}
 	d.last(b, r, r.Answers[0], r.Answers[0].Pieces)

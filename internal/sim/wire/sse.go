@@ -26,8 +26,10 @@ func NewSSE(crlf, noSpace bool) *SSE {
 	return b
 }
 
-// Reset empties the buffer; Bytes is what it holds.
-func (b *SSE) Reset()        { b.buf = b.buf[:0] }
+// Reset empties the buffer.
+func (b *SSE) Reset() { b.buf = b.buf[:0] }
+
+// Bytes is what the buffer holds, until the next Reset.
 func (b *SSE) Bytes() []byte { return b.buf }
 
 // Comment writes a comment line, which clients must skip.

@@ -5,15 +5,14 @@ import (
 )
 
 // TGIStream writes one event for each token, also for those that left together; the last one carries the whole text.
-type TGIStream struct{}
+type TGIStream struct{ unframed }
 
-func (d *TGIStream) Begin(*SSE, *Reply, *Answer)  {}
-func (d *TGIStream) Finish(*SSE, *Reply, *Answer) {}
-func (d *TGIStream) End(*SSE, *Reply)             {}
+// Fail writes an error event, which ends the stream.
 func (d *TGIStream) Fail(b *SSE, words string) {
 	b.data(`{"error":"` + prose.Escape(words) + `","error_type":"generation"}`)
 }
 
+// Tokens writes one event a token.
 func (d *TGIStream) Tokens(b *SSE, _ *Reply, a *Answer, from, to int) {
 	for i := from; i < to; i++ {
 		b.open()
@@ -47,6 +46,7 @@ func (d *TGIStream) details(b *SSE, a *Answer) {
 	b.str(`}`)
 }
 
+// Whole is the text with its details.
 func (d *TGIStream) Whole(r *Reply) []byte {
 	b := &SSE{}
 	b.str(`{"generated_text":"`)

@@ -5,13 +5,15 @@ import (
 )
 
 // Triton writes the events of Triton's generate_stream: new text each, no usage, no end marker.
-type Triton struct{ Model string }
+type Triton struct {
+	unframed
+	Model string
+}
 
-func (d *Triton) Begin(*SSE, *Reply, *Answer)  {}
-func (d *Triton) Finish(*SSE, *Reply, *Answer) {}
-func (d *Triton) End(*SSE, *Reply)             {}
-func (d *Triton) Fail(b *SSE, words string)    { b.data(`{"error":"` + prose.Escape(words) + `"}`) }
+// Fail writes an error event, which ends the stream.
+func (d *Triton) Fail(b *SSE, words string) { b.data(`{"error":"` + prose.Escape(words) + `"}`) }
 
+// Tokens writes one event with the new text.
 func (d *Triton) Tokens(b *SSE, _ *Reply, a *Answer, from, to int) {
 	b.open()
 	d.object(b, a.Pieces[from:to])
@@ -24,6 +26,7 @@ func (d *Triton) object(b *SSE, part []prose.Piece) {
 	b.str(`"}`)
 }
 
+// Whole is one event with the whole text, without its frame.
 func (d *Triton) Whole(r *Reply) []byte {
 	b := &SSE{}
 	d.object(b, r.Answers[0].Pieces)
