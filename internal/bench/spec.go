@@ -131,6 +131,8 @@ type LoadSpec struct {
 	RequestTimeout   time.Duration `json:"request_timeout_ns,omitempty"`
 	// Insecure accepts any TLS certificate.
 	Insecure bool `json:"insecure,omitempty"`
+	// HTTP2 asks with HTTP/2 (in clear text for http://), whose events have no kernel stamps.
+	HTTP2 bool `json:"http2,omitempty"`
 }
 
 // Scheduled reports whether requests have due times of their own.

@@ -21,6 +21,8 @@ type dialer struct {
 	// wall converts kernel stamps; nil for connections that are no sockets.
 	wall  *wall
 	tally *tally
+	// sockets are the unix sockets behind made-up addresses.
+	sockets map[string]string
 
 	mu    sync.Mutex
 	ready map[string][]readyConn // by scheme and address, oldest first
@@ -55,6 +57,9 @@ func (d *dialer) secure(ctx context.Context, network, addr string) (net.Conn, er
 func (d *dialer) connect(ctx context.Context, network, addr string) (*stampConn, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, d.timeout, context.DeadlineExceeded)
 	defer cancel()
+	if path, ok := d.sockets[addr]; ok {
+		network, addr = "unix", path
+	}
 	start := time.Now()
 	c, err := d.dial(ctx, network, addr)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -19,8 +18,10 @@ import (
 // Options say how requests travel. The zero value of each field has a sane meaning, except for BaseURL and Protocol, which
 // are required.
 type Options struct {
-	// BaseURL is scheme://host[:port][/prefix]; a Message's path is appended.
-	BaseURL  string
+	// BaseURL is scheme://host[:port][/prefix], or unix:///path of a socket; a Message's path is appended.
+	BaseURL string
+	// Replicas are base URLs of further servers of the same model: request i goes to number i modulo their count and one.
+	Replicas []string
 	Protocol bench.Protocol
 	// Classify names a transport error; nil books all of them as a lost connection.
 	Classify func(error) (bench.FailureKind, string)
@@ -47,11 +48,11 @@ type Live struct {
 
 // Engine sends requests over pooled keep-alive HTTP/1.1 connections.
 type Engine struct {
-	o      Options
-	base   *url.URL
-	clock  *Clock
-	dialer *dialer
-	pooled *http.Transport
+	o       Options
+	targets []target
+	clock   *Clock
+	dialer  *dialer
+	pooled  *http.Transport
 	// fresh never takes a used connection: it replaces one that died before its first response byte.
 	fresh *http.Transport
 	fine  func(time.Duration)
@@ -70,9 +71,9 @@ const idleLimit = 4 * time.Second
 
 // New returns an engine. Its clock starts now; Run starts it anew.
 func New(o Options) (*Engine, error) {
-	base, err := url.Parse(o.BaseURL)
-	if err != nil || base.Host == "" {
-		return nil, fmt.Errorf("base URL %q has no host", o.BaseURL)
+	targets, err := newTargets(append([]string{o.BaseURL}, o.Replicas...))
+	if err != nil {
+		return nil, err
 	}
 	if o.Protocol == nil {
 		return nil, errors.New("load: no protocol")
@@ -80,7 +81,8 @@ func New(o Options) (*Engine, error) {
 	if o.Proxy == nil {
 		o.Proxy = http.ProxyFromEnvironment
 	}
-	e := &Engine{base: base, fine: kernelSleep}
+	o.Proxy = noProxyForSockets(o.Proxy)
+	e := &Engine{targets: targets, fine: kernelSleep}
 	e.buffers.New = func() any { return new([readBuffer]byte) }
 	if o.Dial == nil {
 		o.Dial = (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext
@@ -109,15 +111,24 @@ func (e *Engine) reset(c *Clock) {
 		e.wall.clock = c
 		e.wall.restart()
 	}
-	e.dialer = &dialer{clock: c, dial: e.o.Dial, timeout: timeout, wall: e.wall, tally: e.tally,
+	e.dialer = &dialer{clock: c, dial: e.o.Dial, timeout: timeout, wall: e.wall, tally: e.tally, sockets: map[string]string{},
 		ready: map[string][]readyConn{}, open: map[*stampConn]struct{}{},
 		tls: &tls.Config{InsecureSkipVerify: e.o.Load.Insecure, RootCAs: e.o.RootCAs, NextProtos: []string{"http/1.1"}}}
+	if e.o.Load.HTTP2 {
+		e.dialer.wall = nil // its read loop lies between a stamp and its event
+		e.dialer.tls.NextProtos = []string{"h2", "http/1.1"}
+	}
+	for _, t := range e.targets {
+		if t.socket != "" {
+			e.dialer.sockets[address(t.url)] = t.socket
+		}
+	}
 	e.pooled = e.transport(false)
 	e.fresh = e.transport(true)
 }
 
 func (e *Engine) transport(single bool) *http.Transport {
-	return &http.Transport{
+	t := &http.Transport{
 		Proxy:               e.o.Proxy,
 		DialContext:         e.dialer.plain,
 		DialTLSContext:      e.dialer.secure,
@@ -129,9 +140,13 @@ func (e *Engine) transport(single bool) *http.Transport {
 		DisableCompression:  true,
 		DisableKeepAlives:   single,
 		WriteBufferSize:     e.writeBuffer,
-		// An empty map keeps HTTP/2 off: its read loop would come between a byte and its stamp.
-		TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
+		Protocols:           new(http.Protocols),
 	}
+	// HTTP/2 is off unless asked for: its read loop comes between a byte and its stamp.
+	t.Protocols.SetHTTP1(!e.o.Load.HTTP2)
+	t.Protocols.SetHTTP2(e.o.Load.HTTP2)
+	t.Protocols.SetUnencryptedHTTP2(e.o.Load.HTTP2)
+	return t
 }
 
 // Close closes idle connections and lets the kernel's stamps go.

@@ -3,6 +3,7 @@ package load
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net/http"
@@ -79,44 +80,72 @@ func (x *attempt) send(m bench.Message) (*http.Response, error) {
 
 // roundTrip sends the message by one transport and stamps sent, written and header.
 func (x *attempt) roundTrip(t *http.Transport, m bench.Message) (*http.Response, error) {
-	target := *x.engine.base
-	target.Path += m.Path
-	var conn atomic.Pointer[stampConn]
-	var reused atomic.Bool
-	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
-		if c := stamps(info.Conn); c != nil {
-			reused.Store(c.begin())
-			conn.Store(c)
-		}
-	}}
+	e := x.engine
+	to := e.target(x.rec.ID)
+	address := *to.url
+	address.Path += m.Path
+	var sent sending
 	req := (&http.Request{
-		Method: http.MethodPost, URL: &target, Host: target.Host, Header: m.Header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Method: http.MethodPost, URL: &address, Host: to.host, Header: m.Header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Body: io.NopCloser(bytes.NewReader(m.Body)), ContentLength: int64(len(m.Body)), // no GetBody: the transport re-sends nothing by itself
-	}).WithContext(httptrace.WithClientTrace(x.ctx, trace))
-	if d := x.engine.o.Load.FirstByteTimeout; d > 0 {
+	}).WithContext(httptrace.WithClientTrace(x.ctx, sent.trace(e)))
+	if d := e.o.Load.FirstByteTimeout; d > 0 {
 		first := time.AfterFunc(d, func() { x.cancel(errFirstByte) })
 		defer first.Stop()
 	}
 	res, err := t.RoundTrip(req)
-	c := conn.Load()
-	x.conn = c
-	if c == nil {
+	c := sent.conn.Load()
+	if x.conn = c; c == nil {
 		return res, err
 	}
-	if sent := bench.Instant(c.firstWrite.Load()); !x.rec.Sent.Known() {
-		x.rec.Sent = sent // a replacement keeps the first attempt's: the clock runs on
+	begin, end := bench.Instant(c.firstWrite.Load()), bench.Instant(c.lastWrite.Load())
+	if e.o.Load.HTTP2 { // other requests write to this connection too
+		begin, end = bench.Instant(sent.begun.Load()), bench.Instant(sent.written.Load())
+		x.conn = nil
 	}
-	x.rec.Written = bench.Instant(c.lastWrite.Load())
-	x.rec.Connection.Reused = reused.Load()
-	if !reused.Load() {
-		x.rec.Connection.DialStart = x.engine.clock.at(c.dialStart)
-		x.rec.Connection.Connected = x.engine.clock.at(c.connected)
-		x.rec.Connection.TLSDone = x.engine.clock.at(c.tlsDone)
+	if !x.rec.Sent.Known() {
+		x.rec.Sent = begin // a replacement keeps the first attempt's: the clock runs on
+	}
+	x.rec.Written = end
+	how := &x.rec.Connection
+	how.Reused = sent.reused.Load()
+	if !how.Reused {
+		how.DialStart, how.Connected, how.TLSDone = e.clock.at(c.dialStart), e.clock.at(c.connected), e.clock.at(c.tlsDone)
 	}
 	if err == nil {
-		x.rec.Header = bench.Instant(c.lastRead.Load())
+		x.rec.Header, _ = x.lastRead()
 	}
 	return res, err
+}
+
+// sending is what the transport reports of one request on its way; it may do so from goroutines of its own.
+type sending struct {
+	conn           atomic.Pointer[stampConn]
+	reused         atomic.Bool
+	begun, written atomic.Int64 // for HTTP/2
+}
+
+// trace returns the hooks that fill in s.
+func (s *sending) trace(e *Engine) *httptrace.ClientTrace {
+	s.begun.Store(int64(bench.Never))
+	s.written.Store(int64(bench.Never))
+	hooks := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+		c := stamps(info.Conn)
+		if c == nil {
+			return
+		}
+		s.begun.Store(int64(e.clock.Now()))
+		reused := c.begin()
+		if _, secure := info.Conn.(*tls.Conn); secure && !reused && c.tlsDone.IsZero() {
+			c.tlsDone = time.Now() // through a proxy's tunnel, which the transport makes
+		}
+		s.reused.Store(reused)
+		s.conn.Store(c)
+	}}
+	if e.o.Load.HTTP2 {
+		hooks.WroteRequest = func(httptrace.WroteRequestInfo) { s.written.Store(int64(e.clock.Now())) }
+	}
+	return hooks
 }
 
 // amend sends the request once more where the server refused a field it can do without; else it returns res with the

@@ -34,7 +34,7 @@ func (e *Engine) Run(ctx context.Context, plan *bench.Plan, emit func(bench.Reco
 	e.reset(newClock())
 	defer e.closeIdle()
 	e.stamping.await(stampingWait)
-	e.dialer.ahead(ctx, e.base, e.o.Proxy, e.startingConnections(plan, talk.begin()))
+	e.dialAhead(ctx, e.startingConnections(plan, talk.begin()))
 	debug.FreeOSMemory() // what planning left behind is collected now, not under load
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	if e.o.Begin != nil {
@@ -98,6 +98,16 @@ func (e *Engine) startingConnections(plan *bench.Plan, n int) int {
 		n = min(n, 1+int(plan.Spec.Load.Rate*maxReadyAge.Seconds()/2))
 	}
 	return n
+}
+
+// dialAhead makes n connections, to the targets in turn.
+func (e *Engine) dialAhead(ctx context.Context, n int) {
+	if e.o.Load.HTTP2 {
+		n = min(n, len(e.targets)) // one carries all requests
+	}
+	for i := range e.targets {
+		e.dialer.ahead(ctx, e.targets[i].url, e.o.Proxy, (n+len(e.targets)-1-i)/len(e.targets))
+	}
 }
 
 // dispatch walks the plan and returns when every started request has its Record in finished.

@@ -115,6 +115,9 @@ func (s *self) end() bench.Health {
 		GCCycles: int(mem.NumGC - s.mem.NumGC), GCPause: time.Duration(mem.PauseTotalNs - s.mem.PauseTotalNs),
 		Mallocs: int64(mem.Mallocs - s.mem.Mallocs), PeakRSS: now.peakRSS,
 	}
+	if e.o.Load.HTTP2 {
+		h.Engine = "net/http, HTTP/2"
+	}
 	if e.wall != nil {
 		e.wall.check()
 		h.ClockSteps, h.ClockError = e.wall.told()

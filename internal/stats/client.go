@@ -9,35 +9,48 @@ import (
 
 // Limits of the rules that judge this client as a reader.
 const (
-	// An event is read late above the larger of lateRead and lateReadShare of its reply's mean time between events.
-	lateRead, lateReadShare = 500 * time.Microsecond, 0.25
+	// An event is read late above the larger of lateRead and lateReadShare of its reply's mean time between events, and promptly
+	// below the larger of promptRead and promptReadShare of it.
+	lateRead, lateReadShare     = 500 * time.Microsecond, 0.25
+	promptRead, promptReadShare = 100 * time.Microsecond, 0.05
+	// What is read promptly is a witness of what the server writes together where it is at least this share of what is read late: an
+	// overloaded client finds events at any age, so that a fifteenth of them looks prompt.
+	witnessShare = 0.25
 	// Events that share a stamp because they were read late, as a share of all; fewer than sharedLeast are chance.
 	sharedSuspect, sharedInvalid, sharedLeast = 0.001, 0.01, 10
 	// Replies whose first event was read so, as a share of all: from one in a hundred TTFT p99 is wrong.
 	firstSuspect, firstInvalid, firstLeast = 0.005, 0.01, 3
-	// Receive lag p99, as a share of the median time between events: at 1 events of one stream run together.
-	lagSuspect = 0.5
+	// Receive lag p99 as a share of the median time between reads of a reply: towards 1 the next events run into those that wait.
+	lagSuspect, lagInvalid = 0.6, 0.8
+	// The same where the client also used busy of the processors it had: then the reads themselves may have become rarer.
+	busyLag, busy = 0.25, 0.9
 	// With a fixed concurrency a lag at a reply's end keeps a slot empty: its mean as a share of the mean E2E.
 	emptySuspect, emptyInvalid = 0.02, 0.10
 )
 
 // readings is how this client kept up with what it was sent.
 type readings struct {
-	lags       [256]int64 // events by bench.Lag
+	// lags counts events, gaps the times between reads of a reply, each by bench.Lag.
+	lags, gaps [256]int64
 	all, first together
 	// ends adds up the lag at the end of each success.
 	ends time.Duration
 	done int
 }
 
-// together counts events by whether they were read late, and of these those that were not alone in their read.
-type together struct{ prompt, promptShared, late, lateShared int64 }
+// together counts events by whether they were read promptly or late, and of these those that were not alone in their read.
+type together struct{ all, prompt, promptShared, late, lateShared int64 }
 
-// add takes a read of n events, of which count are of interest.
-func (t *together) add(n, count int, late bool) {
+// add takes a read of n events, of which count are of interest; gap is the reply's mean time between events.
+func (t *together) add(n, count int, lag, gap time.Duration) {
+	t.all += int64(count)
 	events, shared := &t.prompt, &t.promptShared
-	if late {
+	switch {
+	case lag < max(promptRead, time.Duration(promptReadShare*float64(gap))):
+	case lag >= max(lateRead, time.Duration(lateReadShare*float64(gap))):
 		events, shared = &t.late, &t.lateShared
+	default:
+		return
 	}
 	*events += int64(count)
 	if n > 1 {
@@ -45,18 +58,19 @@ func (t *together) add(n, count int, late bool) {
 	}
 }
 
-// merged is the number of events that share a stamp because they were read late: those in late reads that are more than the
-// server writes together, as the prompt reads show, and their share of all events with a stamp.
+// merged is the number of events that share a stamp because they were read late, and their share of all events with a stamp:
+// those in late reads that are more than the server writes together, as the prompt reads show. The lag of a read is that of its
+// last event, which may have come at any time since the one before: for three that show as late one does not.
 func (t *together) merged() (events float64, share bench.Measure) {
-	if t.prompt+t.late == 0 {
+	if t.all == 0 {
 		return 0, bench.Measure{}
 	}
 	events = float64(t.lateShared)
-	if t.prompt > 0 {
+	if float64(t.prompt) >= witnessShare*float64(t.late) {
 		events -= float64(t.late) * float64(t.promptShared) / float64(t.prompt)
 	}
-	events = max(events, 0)
-	return events, bench.Measured(events / float64(t.prompt+t.late))
+	events = min(max(events, 0)/(1-lateReadShare), float64(t.all))
+	return events, bench.Measured(events / float64(t.all))
 }
 
 // readings looks at each event's receive stamp and lag.
@@ -73,9 +87,9 @@ func (g *readings) add(rec *bench.Record) {
 	if n == 0 {
 		return
 	}
-	limit := lateRead
+	gap := time.Duration(0)
 	if n > 1 {
-		limit = max(limit, time.Duration(lateReadShare*float64(rec.LastChunk().Sub(rec.FirstChunk()))/float64(n-1)))
+		gap = rec.LastChunk().Sub(rec.FirstChunk()) / time.Duration(n-1)
 	}
 	for i, j := 0, 0; i < n; i = j {
 		for j = i + 1; j < n && rec.Chunks[j].At == rec.Chunks[i].At; j++ {
@@ -85,9 +99,11 @@ func (g *readings) add(rec *bench.Record) {
 			continue
 		}
 		g.lags[rec.Chunks[i].Lag] += int64(j - i)
-		g.all.add(j-i, j-i, lag >= limit)
+		g.all.add(j-i, j-i, lag, gap)
 		if i == 0 {
-			g.first.add(j, 1, lag >= limit)
+			g.first.add(j, 1, lag, gap)
+		} else {
+			g.gaps[bench.LagOf(rec.Chunks[i].At.Sub(rec.Chunks[i-1].At))]++
 		}
 		if j == n && rec.OK() {
 			g.ends += lag
@@ -96,10 +112,10 @@ func (g *readings) add(rec *bench.Record) {
 	}
 }
 
-// lag describes how long events waited for this client.
-func (g *readings) lag() bench.Distribution {
+// describeLags describes durations that are counted by bench.Lag.
+func describeLags(counts *[256]int64) bench.Distribution {
 	s := sample{pooled: true, only: []float64{50, 99, 99.9}}
-	for l, n := range g.lags {
+	for l, n := range counts {
 		if d, known := bench.Lag(l).Get(); known {
 			s.addTimes(d.Seconds(), n)
 		}
@@ -111,7 +127,7 @@ func (g *readings) lag() bench.Distribution {
 func (r *run) measureClient(s *bench.Summary) {
 	g := r.readings()
 	r.reads = g
-	s.Lag = g.lag()
+	s.Lag = describeLags(&g.lags)
 	_, s.SharedStamps = g.all.merged()
 	s.Health = r.health
 }
@@ -138,12 +154,21 @@ func (r *run) readLate(s *bench.Summary) (bench.VerdictLevel, string) {
 		return level, fmt.Sprintf("client overloaded: %.2f %% of the events, and the first one of %.1f %% of the replies, were read so late that they have "+
 			"the time of a later one (receive lag p99 %s): ITL and TTFT are wrong by that; %s", 100*share, 100*first, ms(lag.Value), r.remedy())
 	}
-	gap, ok := s.ChunkGap.Quantile(50)
-	if !ok || gap.Value <= 0 || lag.Value < max(lagSuspect*gap.Value, lateRead.Seconds()) {
+	gaps := describeLags(&r.reads.gaps)
+	gap, ok := gaps.Quantile(50)
+	limit := lagSuspect
+	if h := r.health; h != nil && h.CPU.Seconds() >= busy*h.Wall.Seconds()*float64(max(h.Cores, 1)) {
+		limit = busyLag
+	}
+	if !ok || lag.Value < max(limit*gap.Value, lateRead.Seconds()) {
 		return "", ""
 	}
-	return bench.Suspect, fmt.Sprintf("client near its limit: events waited up to %s to be read (p99), with one every %s in a reply; above that they "+
-		"run together and lose their times; %s", ms(lag.Value), ms(gap.Value), r.remedy())
+	level = bench.Suspect
+	if lag.Value >= lagInvalid*gap.Value {
+		level = bench.Invalid
+	}
+	return level, fmt.Sprintf("client at its limit: events waited up to %s to be read (p99), and a reply brings some every %s: later ones run into "+
+		"those that wait, and the times between them are lost; %s", ms(lag.Value), ms(gap.Value), r.remedy())
 }
 
 // slotsEmpty: with a fixed concurrency the next request waits until this client has seen the end of the one before.

@@ -50,7 +50,8 @@ func TestVerdictOnTheReader(t *testing.T) {
 	}{
 		{"prompt", 1, 20 * ms, 50 * time.Microsecond, nil, bench.Valid, ""},
 		{"steps of an engine read one after another", 1, 40 * ms, 8 * ms, nil, bench.Valid, ""},
-		{"lag near the gap", 1, 20 * ms, 12 * ms, nil, bench.Suspect, "client near its limit"},
+		{"lag beyond half the gap", 1, 20 * ms, 13 * ms, nil, bench.Suspect, "client at its limit"},
+		{"lag near the gap", 1, 20 * ms, 18 * ms, nil, bench.Invalid, "client at its limit"},
 		{"the server writes two at once", 2, 40 * ms, 50 * time.Microsecond, nil, bench.Valid, ""},
 		{"the server writes two at once, some are read late", 2, 40 * ms, 50 * time.Microsecond, func(_ *bench.Plan, records []bench.Record) {
 			for i := 0; i < len(records); i += 3 {
@@ -61,7 +62,7 @@ func TestVerdictOnTheReader(t *testing.T) {
 		}, bench.Valid, ""},
 		{"one pair in 300 ran together", 1, 20 * ms, 50 * time.Microsecond, func(_ *bench.Plan, records []bench.Record) {
 			mergeEvents(records[:1], 3, 15*ms)
-		}, bench.Suspect, "client overloaded: 0.6"},
+		}, bench.Suspect, "client overloaded: 0.88 %"},
 		{"a tenth ran together", 1, 20 * ms, 50 * time.Microsecond, func(_ *bench.Plan, records []bench.Record) {
 			mergeEvents(records, 20, 15*ms)
 		}, bench.Invalid, "have the time of a later one"},
@@ -70,7 +71,7 @@ func TestVerdictOnTheReader(t *testing.T) {
 				c := records[i].Chunks
 				c[0].At, c[0].Lag, c[1].Lag = c[1].At, bench.LagOf(15*ms), bench.LagOf(15*ms)
 			}
-		}, bench.Invalid, "the first one of 3.0 % of the replies"},
+		}, bench.Invalid, "the first one of 4.0 % of the replies"},
 		{"user time", 1, 20 * ms, 0, func(_ *bench.Plan, records []bench.Record) {
 			for i := range records {
 				for k := range records[i].Chunks {
@@ -105,6 +106,17 @@ func TestVerdictOnTheClocks(t *testing.T) {
 	}{{nil, bench.Valid}, {&bench.Health{KernelReads: 5}, bench.Valid}, {&bench.Health{ClockSteps: 1}, bench.Suspect}, {&bench.Health{Implausible: 2}, bench.Suspect}} {
 		if got := Summarize(p, records, Options{Health: row.health}).Verdict; got.Level != row.level {
 			t.Errorf("health %+v: verdict %+v, want %s", row.health, got, row.level)
+		}
+	}
+}
+
+// A busy client is suspect at a lag that an idle one may have.
+func TestVerdictOnABusyClient(t *testing.T) {
+	p, records := streams(100, 100, 1, 20*time.Millisecond, 9*time.Millisecond)
+	for cpu, want := range map[time.Duration]bench.VerdictLevel{7 * time.Second: bench.Valid, 19 * time.Second: bench.Suspect} {
+		h := &bench.Health{Wall: 10 * time.Second, CPU: cpu, Cores: 2}
+		if got := Summarize(p, records, Options{Health: h}).Verdict; got.Level != want {
+			t.Errorf("%v of processor time in 10 s on 2 cores: verdict %+v, want %s", cpu, got, want)
 		}
 	}
 }

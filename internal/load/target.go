@@ -1,0 +1,88 @@
+package load
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// target is one server that requests go to.
+type target struct {
+	// url is what the transport asks for; host is what the request says (the Host header).
+	url  *url.URL
+	host string
+	// socket is the path of a unix socket, or "".
+	socket string
+}
+
+// socketHost ends the made-up host names under which the transport keeps connections to unix sockets apart.
+const socketHost = ".socket.invalid"
+
+// newTarget reads scheme://host[:port][/prefix], or unix:///path/of/socket, which is plain HTTP. nth tells targets apart.
+func newTarget(base string, nth int) (target, error) {
+	u, err := url.Parse(base)
+	switch {
+	case err != nil:
+		return target{}, fmt.Errorf("base URL %q cannot be read: %w", base, err)
+	case u.Scheme == "unix" && (u.Host != "" || len(u.Path) < 2):
+		return target{}, fmt.Errorf("base URL %q names no socket; write unix:///path/of/socket, with three slashes", base)
+	case u.Scheme == "unix":
+		host := "s" + strconv.Itoa(nth) + socketHost
+		return target{url: &url.URL{Scheme: "http", Host: host}, host: "localhost", socket: u.Path}, nil
+	case u.Scheme != "http" && u.Scheme != "https":
+		return target{}, fmt.Errorf("base URL %q is neither http:// nor https:// nor unix://", base)
+	case u.Host == "":
+		return target{}, fmt.Errorf("base URL %q has no host", base)
+	}
+	return target{url: u, host: u.Host}, nil
+}
+
+// newTargets reads all base URLs; at least one is needed.
+func newTargets(bases []string) ([]target, error) {
+	if len(bases) == 0 {
+		return nil, errors.New("load: no base URL")
+	}
+	var out []target
+	for i, base := range bases {
+		t, err := newTarget(base, i)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// target is the server that request id goes to: one after the other.
+func (e *Engine) target(id int) *target { return &e.targets[id%len(e.targets)] }
+
+// noProxyForSockets keeps requests to unix sockets away from proxies.
+func noProxyForSockets(proxy func(*http.Request) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
+	return func(r *http.Request) (*url.URL, error) {
+		if strings.HasSuffix(r.URL.Hostname(), socketHost) {
+			return nil, nil
+		}
+		return proxy(r)
+	}
+}
+
+// RootCAs returns the system's certificates and those of a PEM file.
+func RootCAs(path string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("the certificates in %s cannot be read: %w", path, err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool() // none on this system: the file's alone
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s holds no certificate in PEM form (-----BEGIN CERTIFICATE-----); convert it with openssl x509", path)
+	}
+	return pool, nil
+}
