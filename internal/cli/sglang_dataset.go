@@ -15,7 +15,7 @@ func (s *sglangReader) dataset() {
 	if !slices.Contains(sglangDatasets(), d.Name) && slices.Contains(s.def("dataset-name").choices, d.Name) {
 		s.wrong("dataset-name", fmt.Sprintf("%s is refused: %s; there are %s", d.Name, notYetData, strings.Join(sglangDatasets(), ", ")), "")
 	}
-	if !slices.Contains([]string{"random-ids", "image", "mmmu", "generated-shared-prefix"}, d.Name) {
+	if !slices.Contains([]string{"random-ids", "image", "generated-shared-prefix"}, d.Name) {
 		d.Path = s.text("dataset-path")
 	}
 	s.rows(d)

@@ -85,8 +85,8 @@ var sglangFlags = []disposition{
 	{flag: "ready-check-timeout-sec", state: "kept", note: "the cause is printed at once and every 5 s; a refused key ends the wait"},
 	{flag: "dataset-name", state: "kept", note: sglangDatasetNote()},
 	{flag: "dataset-path", state: "kept", note: "a bad path is refused; the original downloads ShareGPT instead for random", inert: func(c dialectContext) string {
-		if c.dataset == "random-ids" {
-			return "random-ids needs no file"
+		if c.dataset == "random-ids" || c.dataset == "image" || c.dataset == "generated-shared-prefix" {
+			return c.dataset + " needs no file"
 		}
 		return ""
 	}},
@@ -98,11 +98,11 @@ var sglangFlags = []disposition{
 	{flag: "served-model-name", state: "kept"},
 	{flag: "tokenizer", state: "kept", note: "a file, a directory or org/name; optional: without one the server counts"},
 	{flag: "num-prompts", state: "kept", note: "below 1 is refused, except for openai where it means all rows"},
-	{flag: "sharegpt-output-len", state: "kept", inert: onlyFor("sharegpt", "custom", "openai")},
-	{flag: "sharegpt-context-len", state: "kept", inert: onlyFor("sharegpt", "custom")},
-	{flag: "random-input-len", state: "kept", inert: onlyFor("random", "random-ids")},
-	{flag: "random-output-len", state: "kept", inert: onlyFor("random", "random-ids")},
-	{flag: "random-range-ratio", state: "kept", note: "0 to 1; the default 0 draws from 1 to the length, which is said", inert: onlyFor("random", "random-ids")},
+	{flag: "sharegpt-output-len", state: "kept", inert: onlyFor("sharegpt", "custom", "openai", "longbench_v2", "agentic-trace")},
+	{flag: "sharegpt-context-len", state: "kept", inert: onlyFor("sharegpt", "custom", "longbench_v2")},
+	{flag: "random-input-len", state: "kept", inert: onlyFor("random", "random-ids", "image")},
+	{flag: "random-output-len", state: "kept", inert: onlyFor("random", "random-ids", "image", "mmmu")},
+	{flag: "random-range-ratio", state: "kept", note: "0 to 1; the default 0 draws from 1 to the length, which is said", inert: onlyFor("random", "random-ids", "image")},
 	{flag: "image-count", state: "kept", inert: onlyFor("image")},
 	{flag: "image-resolution", state: "kept", inert: onlyFor("image")},
 	{flag: "random-image-count", state: "kept", inert: onlyFor("image")},

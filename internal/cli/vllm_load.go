@@ -1,113 +1,12 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/servemark/servemark/internal/bench"
 )
-
-// dataset reads what to ask.
-func (v *vllmReader) dataset() {
-	d := &v.job.spec.Dataset
-	d.Name = v.text("dataset-name")
-	if !slices.Contains(vllmDatasets(), d.Name) && slices.Contains(v.def("dataset-name").choices, d.Name) {
-		v.wrong("dataset-name", fmt.Sprintf("%s is refused: %s; there are %s", d.Name, notYetData, strings.Join(vllmDatasets(), ", ")), "")
-	}
-	d.Path = v.text("dataset-path")
-	if d.Path != "" && slices.Contains([]string{"random", "random-mm", "random-rerank", "prefix_repetition"}, d.Name) {
-		v.wrong("dataset-path", "cannot be used with --dataset-name "+d.Name, "leave it out, or name the data set that the file is of (sharegpt, custom)")
-	}
-	if d.Rows, _ = v.whole("num-prompts"); d.Rows < 1 {
-		v.wrong("num-prompts", fmt.Sprintf("%d is out of range: at least 1", d.Rows), "")
-	}
-	d.VLLM = &bench.VLLMData{KeepOrder: v.on("disable-shuffle"), NoRepeat: v.on("no-oversample")}
-	if v.api == bench.APIRerank && d.Name != "random-rerank" {
-		v.wrong("backend", "vllm-rerank asks with a query and documents, which only --dataset-name random-rerank makes", "")
-	}
-	switch d.Name {
-	case "random", "random-rerank", "random-mm":
-		v.random(d)
-	case "prefix_repetition":
-		d.VLLM.PrefixTokens, d.VLLM.SuffixTokens = v.least("prefix-repetition-prefix-len", 0), v.least("prefix-repetition-suffix-len", 0)
-		d.VLLM.Prefixes = v.least("prefix-repetition-num-prefixes", 1)
-		d.OutputTokens = v.outputLen("prefix-repetition-output-len")
-	case "sharegpt":
-		d.FixedOutput = v.outputLen("sharegpt-output-len")
-	case "custom":
-		d.ApplyTemplate = !v.on("skip-chat-template") && v.api != bench.APIEmbeddings
-		if n := v.outputLen("custom-output-len"); n != -1 { // -1: each row's own
-			d.FixedOutput = n
-			if !v.typed("custom-output-len") && !v.typed("output-len") {
-				v.note("every answer is limited to %d tokens, whatever the rows say (--custom-output-len, as in the original; -1 takes each row's own)", n)
-			}
-		}
-	}
-	if v.typed("chat-template-kwargs") && v.object("chat-template-kwargs", v.text("chat-template-kwargs")) != nil && d.ApplyTemplate {
-		v.wrong("chat-template-kwargs", "refused: templates are rendered here without arguments of the user's", `on chat backends send --extra-body '{"chat_template_kwargs": …}' with --skip-chat-template`)
-	}
-}
-
-// random reads lengths and ranges.
-func (v *vllmReader) random(d *bench.DatasetSpec) {
-	d.InputTokens, d.OutputTokens = v.least("random-input-len", 0), v.outputLen("random-output-len")
-	if v.typed("input-len") {
-		d.InputTokens = v.least("input-len", 0)
-	}
-	d.VLLM.PrefixTokens = v.least("random-prefix-len", 0)
-	in, out, err := vllmRatio(v.text("random-range-ratio"))
-	if err != nil {
-		v.wrong("random-range-ratio", err.Error(), `give a number from 0 to under 1, or '{"input": 0.2, "output": 0.1}'`)
-	}
-	d.RangeRatio, d.VLLM.OutputRangeRatio = in, out
-	if n := v.least("random-batch-size", 1); n != 1 && !(v.api.Pooling() && d.Name == "random-rerank") {
-		v.wrong("random-batch-size", fmt.Sprintf("%d is refused: several texts in one request are not supported yet", n), "leave it out")
-	}
-}
-
-// vllmRatio reads one ratio for both lengths, or an object with one for each.
-func vllmRatio(s string) (in, out float64, err error) {
-	if x, e := pyFloat(s); e == nil {
-		in, out = x, x
-	} else {
-		var o map[string]float64
-		if json.Unmarshal([]byte(s), &o) != nil {
-			return 0, 0, fmt.Errorf("%q is neither a number nor an object of two", s)
-		}
-		_, hasIn := o["input"]
-		_, hasOut := o["output"]
-		if len(o) != 2 || !hasIn || !hasOut {
-			return 0, 0, fmt.Errorf(`%s has not exactly "input" and "output"`, s)
-		}
-		in, out = o["input"], o["output"]
-	}
-	for _, x := range []float64{in, out} {
-		if !(x >= 0 && x < 1) {
-			return 0, 0, fmt.Errorf("%v is out of range", x)
-		}
-	}
-	return in, out, nil
-}
-
-// outputLen is --output-len where it was typed, else the data set's own flag; 0 where neither has a value.
-func (v *vllmReader) outputLen(own string) int {
-	name := own
-	if v.typed("output-len") {
-		name = "output-len"
-	}
-	n, ok := v.whole(name)
-	if !ok || n == -1 && own == "custom-output-len" {
-		return n
-	}
-	if n < 1 && !v.api.Pooling() {
-		v.wrong(name, fmt.Sprintf("%d is out of range: at least 1", n), "")
-	}
-	return max(n, 0)
-}
 
 // least reads a whole number with a lower bound.
 func (v *vllmReader) least(name string, least int) int {

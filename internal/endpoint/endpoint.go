@@ -117,9 +117,6 @@ func (e *Endpoint) Encode(r *bench.Request) (bench.Message, error) {
 	if r.RoutingKey != "" {
 		head.Set("X-SMG-Routing-Key", r.RoutingKey)
 	}
-	if r.RoutingKey != "" {
-		head.Set("X-SMG-Routing-Key", r.RoutingKey)
-	}
 	return bench.Message{Path: e.Path(), Header: head, Body: b.render(e.o.Strict)}, nil
 }
 
