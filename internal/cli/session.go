@@ -303,7 +303,7 @@ func (s *session) use(t doctor.Tokenizer) {
 
 // prepare makes the protocol and the engines: one for the load, one for what comes before it, which keeps texts to show.
 func (s *session) prepare(context.Context) error {
-	keep := s.spec.KeepText || s.job.details || s.job.vllm.detailed() || s.tokenizer.Local != nil
+	keep := s.spec.KeepText || s.job.details || s.job.vllm.detailed() || s.tokenizer.Local != nil || dataset.MultiTurn(s.spec)
 	var err error
 	if s.engine, s.protocol, err = s.newEngine(keep, s.live); err != nil {
 		return refused(err)
