@@ -21,7 +21,7 @@ const (
 	// Replies whose first event was read so, as a share of all: from one in a hundred TTFT p99 is wrong.
 	firstSuspect, firstInvalid, firstLeast = 0.005, 0.01, 3
 	// Receive lag p99 as a share of the median time between reads of a reply: towards 1 the next events run into those that wait.
-	lagSuspect, lagInvalid = 0.6, 0.8
+	lagSuspect, lagInvalid = 0.7, 0.8
 	// The same where the client also used busy of the processors it had: then the reads themselves may have become rarer.
 	busyLag, busy = 0.25, 0.9
 	// With a fixed concurrency a lag at a reply's end keeps a slot empty: its mean as a share of the mean E2E.
@@ -123,6 +123,13 @@ func describeLags(counts *[256]int64) bench.Distribution {
 	return s.describe()
 }
 
+// gap is the median time between two reads of a reply, in seconds; 0 where there were none.
+func (g *readings) gap() float64 {
+	d := describeLags(&g.gaps)
+	q, _ := d.Quantile(50)
+	return q.Value
+}
+
 // measureClient fills in how this client kept up.
 func (r *run) measureClient(s *bench.Summary) {
 	g := r.readings()
@@ -150,25 +157,34 @@ func (r *run) readLate(s *bench.Summary) (bench.VerdictLevel, string) {
 	case share >= sharedSuspect && events >= sharedLeast, first >= firstSuspect && firsts >= firstLeast:
 		level = bench.Suspect
 	}
+	if level == bench.Suspect && r.lagLevel(lag.Value) == bench.Invalid {
+		level = bench.Invalid
+	}
 	if level != "" {
 		return level, fmt.Sprintf("client overloaded: %.2f %% of the events, and the first one of %.1f %% of the replies, were read so late that they have "+
 			"the time of a later one (receive lag p99 %s): ITL and TTFT are wrong by that; %s", 100*share, 100*first, ms(lag.Value), r.remedy())
 	}
-	gaps := describeLags(&r.reads.gaps)
-	gap, ok := gaps.Quantile(50)
+	if level = r.lagLevel(lag.Value); level == "" {
+		return "", ""
+	}
+	return level, fmt.Sprintf("client at its limit: events waited up to %s to be read (p99), and a reply brings some every %s: later ones run into "+
+		"those that wait, and the times between them are lost; %s", ms(lag.Value), ms(r.reads.gap()), r.remedy())
+}
+
+// lagLevel judges a receive lag (p99, seconds) by the time between the reads of a reply.
+func (r *run) lagLevel(lag float64) bench.VerdictLevel {
 	limit := lagSuspect
 	if h := r.health; h != nil && h.CPU.Seconds() >= busy*h.Wall.Seconds()*float64(max(h.Cores, 1)) {
 		limit = busyLag
 	}
-	if !ok || lag.Value < max(limit*gap.Value, lateRead.Seconds()) {
-		return "", ""
+	gap := r.reads.gap()
+	switch {
+	case gap <= 0 || lag < max(limit*gap, lateRead.Seconds()):
+		return ""
+	case lag >= lagInvalid*gap:
+		return bench.Invalid
 	}
-	level = bench.Suspect
-	if lag.Value >= lagInvalid*gap.Value {
-		level = bench.Invalid
-	}
-	return level, fmt.Sprintf("client at its limit: events waited up to %s to be read (p99), and a reply brings some every %s: later ones run into "+
-		"those that wait, and the times between them are lost; %s", ms(lag.Value), ms(gap.Value), r.remedy())
+	return bench.Suspect
 }
 
 // slotsEmpty: with a fixed concurrency the next request waits until this client has seen the end of the one before.

@@ -50,7 +50,8 @@ func TestVerdictOnTheReader(t *testing.T) {
 	}{
 		{"prompt", 1, 20 * ms, 50 * time.Microsecond, nil, bench.Valid, ""},
 		{"steps of an engine read one after another", 1, 40 * ms, 8 * ms, nil, bench.Valid, ""},
-		{"lag beyond half the gap", 1, 20 * ms, 13 * ms, nil, bench.Suspect, "client at its limit"},
+		{"lag beyond half the gap", 1, 20 * ms, 13 * ms, nil, bench.Valid, ""},
+		{"lag beyond two thirds of the gap", 1, 20 * ms, 14500 * time.Microsecond, nil, bench.Suspect, "client at its limit"},
 		{"lag near the gap", 1, 20 * ms, 18 * ms, nil, bench.Invalid, "client at its limit"},
 		{"the server writes two at once", 2, 40 * ms, 50 * time.Microsecond, nil, bench.Valid, ""},
 		{"the server writes two at once, some are read late", 2, 40 * ms, 50 * time.Microsecond, func(_ *bench.Plan, records []bench.Record) {
