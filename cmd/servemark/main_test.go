@@ -29,11 +29,11 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, p)
 }
 
-// params gives scripts two free ports of their own ($PORT, $PORT2), a hub cache of their own, and the commands of this package.
+// params gives scripts free ports of their own ($PORT, $PORT2, $FLOODPORT), a hub cache of their own, and the commands of this package.
 func params(t *testing.T) testscript.Params {
 	return testscript.Params{
 		Setup: func(e *testscript.Env) error {
-			for _, name := range []string{"PORT", "PORT2"} {
+			for _, name := range []string{"PORT", "PORT2", "FLOODPORT"} {
 				e.Setenv(name, freePort(t))
 			}
 			e.Setenv("HF_HOME", e.WorkDir+"/hub")

@@ -269,11 +269,15 @@ func (s *session) serverTokenizer(ctx context.Context) (doctor.Text, error) {
 
 // probe checks the tokenizer against the server's own, where both are there and something may be posted.
 func (s *session) probe(ctx context.Context) {
-	if s.tokenizer.Local == nil || !s.server.Tokenize || s.spec.Warmup == 0 {
+	known := s.server.Tokenize
+	if s.tokenizer.Local == nil || s.spec.Warmup == 0 || !known && s.server.Engine != bench.EngineSGLang {
 		return
 	}
 	theirs, err := s.serverTokenizer(ctx)
 	if err != nil {
+		if !known {
+			return // older releases of SGLang have no such route
+		}
 		s.say("tokenizer: not compared with the server's: %s", safe(err.Error()))
 		return
 	}
