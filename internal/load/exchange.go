@@ -198,18 +198,18 @@ func (x *attempt) receive(res *http.Response, decoder bench.Decoder, release fun
 			}
 			if terminal {
 				x.rec.Done = at
+				decoder.End(nil) // before the slot is free: a turn that follows needs the whole record
 				grace := time.AfterFunc(reuseGrace, release)
 				x.drain(res.Body, buf)
 				grace.Stop()
 				release()
-				decoder.End(nil)
 				return
 			}
 		}
 		if err == io.EOF {
 			x.rec.Done = x.engine.clock.Now()
-			release()
 			decoder.End(nil)
+			release()
 			return
 		}
 		if err != nil {

@@ -118,7 +118,7 @@ func (e *Engine) dispatch(ctx context.Context, plan *bench.Plan, messages []benc
 	}
 	end := talk.end
 	var inFlight sync.WaitGroup
-	defer inFlight.Wait()
+	defer func() { inFlight.Wait(); talk.draining.Wait() }()
 	for i := range plan.Requests {
 		if plan.Requests[i].After != nil {
 			continue // its conversation comes to it
@@ -151,7 +151,7 @@ func (e *Engine) dispatch(ctx context.Context, plan *bench.Plan, messages []benc
 				}
 			})
 			defer free()
-			e.perform(ctx, messages[i], &rec, talk.keeps(i, free))
+			talk.perform(ctx, i, messages[i], &rec, free)
 			talk.finished <- rec
 			talk.follow(ctx, i, rec)
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/servemark/servemark/internal/bench"
@@ -17,6 +18,8 @@ type turns struct {
 	next     []int
 	end      bench.Instant
 	finished chan<- bench.Record
+	// draining are the exchanges whose answer is over and whose connection is not free yet.
+	draining sync.WaitGroup
 	// fine holds a place for each turn that may sleep in the kernel, where a sleep costs a thread.
 	fine chan struct{}
 }
@@ -49,13 +52,16 @@ func (t *turns) begin() int {
 	return n
 }
 
-// keeps gives what frees a slot at the end of request i's answer: nothing does while its conversation goes on, which has
-// one slot from its first turn to its last, as in sglang.bench_serving.
-func (t *turns) keeps(i int, free func()) func() {
-	if t.next[i] >= 0 {
-		return func() {}
+// perform exchanges request i. A conversation has one slot from its first turn to its last, as in sglang.bench_serving, so
+// free is called by whoever ends it; what the server sends after an answer's end is drained beside the next turn.
+func (t *turns) perform(ctx context.Context, i int, m bench.Message, rec *bench.Record, free func()) {
+	if t.next[i] < 0 && t.plan.Requests[i].After == nil {
+		t.engine.perform(ctx, m, rec, free)
+		return
 	}
-	return free
+	over := make(chan struct{})
+	t.draining.Go(func() { t.engine.perform(ctx, m, rec, func() { close(over) }) })
+	<-over
 }
 
 // follow goes on with the conversation that request i began, turn by turn: each is due its gap after the end of the answer
@@ -103,7 +109,7 @@ func (t *turns) ask(ctx context.Context, i int, due bench.Instant, said *bench.C
 		rec.Done = e.clock.Now()
 		rec.Fail(bench.FailClient, err.Error())
 	} else {
-		e.perform(ctx, m, &rec, func() {})
+		t.perform(ctx, i, m, &rec, nil)
 	}
 	return rec
 }

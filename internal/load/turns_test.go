@@ -71,6 +71,35 @@ func TestTurnsFollowRealAnswersAfterTheirGap(t *testing.T) {
 	})
 }
 
+// TestNextTurnDoesNotWaitForALingeringServer: an answer is over at its terminal event, however long the body stays open.
+func TestNextTurnDoesNotWaitForALingeringServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		serve := func(conn net.Conn, _ int) {
+			answer(conn, func(_ string, _ int, w *chunks) bool {
+				time.Sleep(100 * time.Millisecond)
+				w.send("<tEND>")
+				time.Sleep(400 * time.Millisecond)
+				w.end()
+				return true
+			})
+		}
+		records, p := runIn(t, talk(bench.LoadSpec{Concurrency: 1}, 0, "a b", "x"), serve, nil)
+		var due []bench.Instant
+		for _, r := range records {
+			due = append(due, r.Due)
+			if late := r.Sent.Sub(r.Due); late > 2*reuseGrace {
+				t.Errorf("request %d left %v after it was due, want %v at most", r.ID, late, reuseGrace)
+			}
+		}
+		if diff := cmp.Diff([]bench.Instant{0, ms(100), ms(100).Add(100*time.Millisecond + 2*reuseGrace)}, due); diff != "" {
+			t.Errorf("due times (-want +got):\n%s", diff)
+		}
+		if p.conns < 2 {
+			t.Errorf("%d connection, want one more where one is not free yet", p.conns)
+		}
+	})
+}
+
 func TestConversationKeepsItsSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var h heard
