@@ -1,8 +1,10 @@
 package tokenizer
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -133,12 +135,17 @@ func (m *bpe) vocabulary() *vocab { return m.voc }
 
 func (m *bpe) hash(w hashWriter) {
 	fmt.Fprintf(w, "bpe %q %q %q %v %v %v\n", m.prefix, m.suffix, m.unkToken, m.fuseUnk, m.ignoreMerges, m.fallback != nil)
-	byRank := make([]uint64, len(m.result))
-	m.pairs.each(func(a, b, rank uint32) { byRank[rank] = uint64(a)<<32 | uint64(b) })
-	var buf [12]byte
-	for rank, p := range byRank {
-		binary.LittleEndian.PutUint64(buf[:], p)
-		binary.LittleEndian.PutUint32(buf[8:], m.result[rank])
+	var list []splitMerge
+	m.pairs.each(func(a, b, rank uint32) { list = append(list, splitMerge{a, b, rank}) })
+	slices.SortFunc(list, func(x, y splitMerge) int {
+		return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.left, y.left), cmp.Compare(x.right, y.right))
+	})
+	var buf [16]byte
+	for _, x := range list {
+		binary.LittleEndian.PutUint32(buf[:], x.left)
+		binary.LittleEndian.PutUint32(buf[4:], x.right)
+		binary.LittleEndian.PutUint32(buf[8:], x.rank)
+		binary.LittleEndian.PutUint32(buf[12:], m.result[x.rank])
 		w.Write(buf[:])
 	}
 }

@@ -9,11 +9,14 @@ import (
 	"github.com/servemark/servemark/tokenizer/internal/unidata"
 )
 
-// precompiled applies the character map of a SentencePiece model: a double array from texts to replacements.
+// precompiled applies the character map of a SentencePiece model: a double array from texts to replacements. The
+// reference library looks up grapheme clusters and takes the shortest prefix that is mapped; SentencePiece itself takes
+// the longest at each place.
 type precompiled struct {
-	trie []uint32
-	text string              // replacements, each ended by a zero byte
-	same [utf8.RuneSelf]bool // ASCII characters that the map leaves alone
+	longest bool
+	trie    []uint32
+	text    string              // replacements, each ended by a zero byte
+	same    [utf8.RuneSelf]bool // ASCII characters that the map leaves alone
 }
 
 func newPrecompiled(c *component) (normalizer, error) {
@@ -55,32 +58,45 @@ func readCharsmap(raw []byte) (*precompiled, error) {
 
 // shortest returns the replacement of the shortest prefix of key that has one.
 func (p *precompiled) shortest(key string) (string, bool) {
-	if len(p.trie) == 0 {
+	at, size := p.prefix(key, false)
+	if size == 0 {
 		return "", false
+	}
+	return p.replacement(at)
+}
+
+// prefix finds the shortest or the longest prefix of key that is mapped, and where its replacement is; size 0 is none.
+func (p *precompiled) prefix(key string, longest bool) (at uint32, size int) {
+	if len(p.trie) == 0 {
+		return 0, 0
 	}
 	node := offset(p.trie[0])
 	for i := range len(key) {
 		c := key[i]
 		if c == 0 {
-			return "", false
+			break
 		}
 		node ^= uint32(c)
 		if uint64(node) >= uint64(len(p.trie)) {
-			return "", false
+			break
 		}
 		unit := p.trie[node]
 		if unit&(1<<31|0xFF) != uint32(c) {
-			return "", false
+			break
 		}
 		node ^= offset(unit)
-		if unit>>8&1 == 1 {
-			if uint64(node) >= uint64(len(p.trie)) {
-				return "", false
-			}
-			return p.replacement(p.trie[node] & (1<<31 - 1))
+		if unit>>8&1 == 0 {
+			continue
+		}
+		if uint64(node) >= uint64(len(p.trie)) {
+			break
+		}
+		at, size = p.trie[node]&(1<<31-1), i+1
+		if !longest {
+			break
 		}
 	}
-	return "", false
+	return at, size
 }
 
 func (p *precompiled) replacement(at uint32) (string, bool) {
@@ -108,6 +124,15 @@ func (p *precompiled) normalize(t normText) normText {
 				zero = len(out) - (end - min(end, t.zero))
 			}
 			pos = end
+			continue
+		}
+		if p.longest {
+			var ok bool
+			out, pos, ok = p.appendLongest(out, t.s, pos)
+			changed = changed || ok
+			if t.zero > 0 && zero == 0 {
+				zero = len(out)
+			}
 			continue
 		}
 		end := unidata.NextGrapheme(t.s, pos)
@@ -138,6 +163,17 @@ func (p *precompiled) normalize(t normText) normText {
 	// A first character that goes leaves its place to the next, as in the reference library.
 	s := stringOf(out)
 	return normText{s: s, zero: max(zero, firstZero(t, s))}
+}
+
+// appendLongest appends what becomes of the text at pos, as SentencePiece does it.
+func (p *precompiled) appendLongest(out []byte, s string, pos int) ([]byte, int, bool) {
+	if at, size := p.prefix(s[pos:], true); size > 0 {
+		if r, ok := p.replacement(at); ok {
+			return append(out, r...), pos + size, true
+		}
+	}
+	_, size := utf8.DecodeRuneInString(s[pos:])
+	return append(out, s[pos:pos+size]...), pos + size, false
 }
 
 // plain returns the end of the run from pos of ASCII characters that stay as they are and are clusters by themselves.

@@ -203,7 +203,7 @@ func (gpt2Scan) next(s string, pos int) int {
 //	(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?LETTERS+|\p{N}{1,DIGITS}| ?SIGNS+TAIL*|\s*[\r\n]+|\s+(?!\S)|\s+
 type wordScan struct {
 	letters charClass // LETTERS: \p{L}, or with \p{M}
-	digits  int       // DIGITS; 0 is no limit
+	digits  int       // DIGITS
 	slash   bool      // TAIL is [\r\n/], else [\r\n]
 }
 
@@ -228,9 +228,6 @@ func (w wordScan) next(s string, pos int) int {
 // tailWord matches the alternatives after the letters.
 func tailWord(s string, pos int, c charClass, size, digits int, letters charClass, slash bool) int {
 	if c&clsNumber != 0 {
-		if digits == 0 {
-			return run(s, pos+size, clsNumber)
-		}
 		return upTo(s, pos+size, digits-1, clsNumber)
 	}
 	const stop = clsSpace | anyLetter | clsNumber

@@ -8,36 +8,20 @@ import (
 
 // knownPattern returns the scanner of a pattern that covers every text, nil for an unknown one.
 func knownPattern(regex string) scanner {
-	const (
-		fold  = `(?i:'s|'t|'re|'ve|'m|'ll|'d)`
-		lead  = `[^\r\n\p{L}\p{N}]?`
-		signs = ` ?[^\s\p{L}\p{N}]+[\r\n]*`
-		slash = ` ?[^\s\p{L}\p{N}]+[\r\n/]*`
-		marks = ` ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*`
-		space = `\s*[\r\n]+|\s+(?!\S)|\s+`
-		cased = lead + `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+`
-		upper = lead + `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*`
-		noHan = `&&[^\p{Han}]]`
-		kimi  = `[\p{Han}]+|` + lead + `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}` + noHan + `*[\p{Ll}\p{Lm}\p{Lo}\p{M}` + noHan + `+` + fold + `?|` +
-			lead + `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}` + noHan + `+[\p{Ll}\p{Lm}\p{Lo}\p{M}` + noHan + `*` + fold + `?|\p{N}{1,3}|` + signs + `|` + space
-	)
 	switch regex {
-	case `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
-		`'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`:
+	case patternGPT2, `'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`:
 		return gpt2Scan{}
-	case fold + `|` + lead + `\p{L}+|\p{N}{1,3}|` + signs + `|` + space: // cl100k, Llama 3, GLM-4
+	case patternCL100K: // Llama 3, GLM-4 too
 		return wordScan{anyLetter, 3, false}
-	case fold + `|` + lead + `\p{L}+|\p{N}|` + signs + `|` + space: // Qwen2, Qwen3
+	case patternQwen2: // Qwen2, Qwen3
 		return wordScan{anyLetter, 1, false}
-	case fold + `|` + lead + `\p{L}+|\p{N}+|` + signs + `|` + space:
-		return wordScan{anyLetter, 0, false}
-	case fold + `|` + lead + `[\p{L}\p{M}]+|\p{N}|` + marks + `|` + space: // Qwen3.5
+	case patternQwen35:
 		return wordScan{anyLetter | clsMark, 1, false}
-	case cased + fold + `?|` + upper + fold + `?|\p{N}{1,3}|` + slash + `|` + space: // o200k
+	case patternO200K:
 		return casedScan{contractions: true, digits: 3, slash: true}
-	case cased + `|` + upper + `|\p{N}|` + slash + `|` + space: // tekken
+	case patternTekken:
 		return casedScan{digits: 1, slash: true}
-	case kimi:
+	case patternKimi:
 		return casedScan{contractions: true, digits: 3, han: true}
 	}
 	return nil
@@ -51,13 +35,19 @@ func knownPart(regex string) scanner {
 		return numberCut(3)
 	case `\p{N}`:
 		return numberCut(1)
-	case "[一-龥\u3040-ゟ゠-ヿ]+":
+	case patternKana:
 		return kanaCut{}
-	case "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+":
+	case patternDeepseek:
 		return deepseekScan{}
 	}
 	return nil
 }
+
+// The two patterns of DeepSeek-V3 beside \p{N}{1,3}; their line ends and ranges stand in them as characters.
+const (
+	patternKana     = "[一-龥\u3040-ゟ゠-ヿ]+"
+	patternDeepseek = "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+"
+)
 
 // numberCut takes at most so many numbers at a time, and what lies between.
 type numberCut int

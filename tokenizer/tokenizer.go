@@ -36,6 +36,9 @@ type Info struct {
 	Source       string // format read: tokenizer.json, tiktoken, gguf, sentencepiece, tekken
 	BOS, EOS     string // texts of the beginning and end tokens
 	ChatTemplate string // Jinja text, not interpreted here
+
+	// NamedTemplates are all templates by name where a file lists several; the default one is ChatTemplate.
+	NamedTemplates map[string]string
 }
 
 // Info returns what the tokenizer's files say beside the vocabulary.

@@ -64,6 +64,7 @@ type unigram struct {
 	scores   []float64
 	unk      uint32 // noID if there is none
 	unkScore float64
+	narrow   bool // sums are rounded to 32 bits, as SentencePiece does; it decides between equal paths
 	fallback *[256]uint32
 	trie     *pieceTrie
 }
@@ -132,13 +133,13 @@ func (m *unigram) appendWord(s *scratch, dst []uint32, word string) ([]uint32, e
 			if id == noID {
 				continue
 			}
-			if sum := here + m.scores[id]; path[i+1].from < 0 || sum > path[i+1].score {
+			if sum := m.kept(here + m.scores[id]); path[i+1].from < 0 || sum > path[i+1].score {
 				path[i+1] = pathNode{sum, int32(at), id}
 			}
 			single = single || i+1-at == size
 		}
 		if !single {
-			if sum := here + m.unkScore; path[at+size].from < 0 || sum > path[at+size].score {
+			if sum := m.kept(here + m.unkScore); path[at+size].from < 0 || sum > path[at+size].score {
 				if m.unk == noID {
 					return dst, fmt.Errorf("%q is not in the vocabulary and the Unigram model has no unk_id", word[at:at+size])
 				}
@@ -148,6 +149,13 @@ func (m *unigram) appendWord(s *scratch, dst []uint32, word string) ([]uint32, e
 		at += size
 	}
 	return m.appendPath(s, dst, word, path)
+}
+
+func (m *unigram) kept(sum float64) float64 {
+	if m.narrow {
+		return float64(float32(sum))
+	}
+	return sum
 }
 
 // appendPath walks the best path back and appends its ids. Neighbouring unknown characters count as one text, which
