@@ -134,7 +134,7 @@ func TestRealEngine(t *testing.T) {
 // TestOfficialSDK lets the OpenAI Python SDK talk to the simulated engine in each of its flavours.
 func TestOfficialSDK(t *testing.T) {
 	py, bin := python(t), program(t)
-	for _, flavour := range []string{"sglang", "vllm", "llamacpp"} {
+	for _, flavour := range []string{"sglang", "vllm", "llamacpp", "lmdeploy", "trt", "tgi"} {
 		t.Run(flavour, func(t *testing.T) {
 			port := freePort(t)
 			startReady(t, "serves", bin, "sim", "--port", port, "--served-model-name", "glm-5", "--flavour", flavour, "--ttft", "5ms", "--itl", "1ms")

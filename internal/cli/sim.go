@@ -52,7 +52,11 @@ func (c *console) simulate(ctx context.Context, a *arguments) int {
 	if err != nil {
 		return c.refuse("sim", exitUsage, strings.Split(err.Error(), "\n"))
 	}
-	return c.serveOn(ctx, address, fmt.Sprintf("simulated %s engine serves %q", cfg.Flavour, cfg.ServedModel), server.Serve)
+	code := c.serveOn(ctx, address, fmt.Sprintf("simulated %s engine serves %q", cfg.Flavour, cfg.ServedModel), server.Serve)
+	if h := server.Health(); h.Overloaded {
+		c.warn("the simulated engine was late itself: %s", h.Why)
+	}
+	return code
 }
 
 // serveOn listens, says so, and serves until the user ends it.
