@@ -40,6 +40,8 @@ type Spec struct {
 type Target struct {
 	// BaseURL is scheme://host[:port][/prefix] without a trailing slash, "/v1" or credentials.
 	BaseURL string `json:"base_url"`
+	// Replicas are base URLs of further servers of the same model; requests go to all in turn.
+	Replicas []string `json:"replicas,omitempty"`
 	// Backend is the name the user gave it ("sglang-oai-chat"), or "" where the program chose.
 	Backend string `json:"backend,omitempty"`
 	API     API    `json:"api"`
@@ -120,7 +122,7 @@ type LoadSpec struct {
 	RampUp *RampUp `json:"ramp_up,omitempty"`
 	// Trace is true where the data set itself says when each request is due; a plan sets it.
 	Trace bool `json:"trace,omitempty"`
-	// Concurrency caps the requests in flight; 0 means no cap.
+	// Concurrency caps the requests in flight; 0 means no cap. A conversation keeps one place from its first turn to its last.
 	Concurrency int `json:"concurrency,omitempty"`
 	// Duration stops admitting requests after that long; 0 means: until the plan is done.
 	Duration time.Duration `json:"duration_ns,omitempty"`

@@ -144,6 +144,7 @@ func (f *rows) indexMember(dec *json.Decoder, name string) error {
 			}
 			continue
 		}
+		f.at = nil // of a key that is there twice the last counts
 		if t, err := dec.Token(); err != nil || t != json.Delim('[') {
 			return orElse(err, "its %q are no list", name)
 		}

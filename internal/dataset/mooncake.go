@@ -76,6 +76,8 @@ type traceLine struct {
 const (
 	traceOutput = 256
 	traceBlock  = 512 // tokens that one hash id stands for
+	// mostTokens bounds prompts: a length beyond it is a slip, and would fill the memory.
+	mostTokens = 1 << 26
 )
 
 // readTrace reads the first lines of the trace. One that cannot be read refuses the whole: a replay without it is another
@@ -97,6 +99,8 @@ func (j *job) readTrace() ([]traceLine, error) {
 			return "neither input_length nor hash_ids nor text_input"
 		case l.InputLength != nil && *l.InputLength < 1:
 			return "input_length is under 1"
+		case l.tokens() > mostTokens:
+			return "its prompt would be longer than any model's context"
 		case l.OutputLength != nil && *l.OutputLength < 0:
 			return "output_length is under 0"
 		}

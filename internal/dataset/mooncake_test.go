@@ -94,6 +94,7 @@ func TestMooncakeRefusesWhatItCannotReplay(t *testing.T) {
 {"timestamp": 20, "input_length": 61, "output_length":27 6, "hash_ids": [0, 2]}`, nil, []string{"trace.jsonl line 2", "another load"}},
 		{`{"input_length": 20, "output_length": 4}`, nil, []string{"no timestamp", "line 1"}},
 		{`{"timestamp": 1, "input_length": 20, "hash_ids": "x"}`, nil, []string{"hash_ids", "line 1"}},
+		{`{"timestamp": 1, "input_length": 1000000000000}`, nil, []string{"longer than any model's context"}},
 		{`{"timestamp": 1}`, nil, []string{"neither input_length nor hash_ids"}},
 		{traceLines, func(s *bench.Spec) { s.Dataset.Mooncake.Rounds, s.Dataset.SendIDs = 2, true }, []string{"2 rounds", "token ids"}},
 		{traceLines, func(s *bench.Spec) { s.Dataset.Mooncake.Rounds, s.Target.API = 2, bench.APIEmbeddings }, []string{"embeddings route"}},

@@ -106,7 +106,7 @@ func readBurstGPT(path string) (lengths [][2]int, err error) {
 		// The original takes the third and the fourth column, whatever they are called.
 		input, err1 := strconv.ParseFloat(row[2], 64)
 		output, err2 := strconv.ParseFloat(row[3], 64)
-		if err1 != nil || err2 != nil || input < 0 || output < 0 || max(input, output) > 1<<30 {
+		if err1 != nil || err2 != nil || input < 0 || output < 0 || max(input, output) > mostTokens {
 			return nil, fmt.Errorf("line %d: %q and %q are no lengths", line, row[2], row[3])
 		}
 		lengths = append(lengths, [2]int{int(input), int(output)})

@@ -109,20 +109,20 @@ func readTimedLine(b []byte, names *bench.TimedTrace) (l timedLine, err error) {
 	if !eachMember(b, func(key string, value []byte) { fields[key] = value }) {
 		return l, errors.New(reasonNotObject)
 	}
-	number := func(name string, least float64) float64 {
+	number := func(name string, least, most float64) float64 {
 		raw, ok := fields[name]
 		v, perr := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
 		switch {
 		case err != nil:
 		case !ok:
 			err = fmt.Errorf("no %s", name)
-		case perr != nil || !(v >= least) || v > math.MaxInt32*1000:
+		case perr != nil || !(v >= least && v <= most):
 			err = fmt.Errorf("%s is %.20s", name, raw)
 		}
 		return v
 	}
-	l.at = number(names.Timestamp, 0) * names.Seconds
-	l.input, l.output = int(number(names.InputLength, 1)), int(number(names.OutputLength, 0))
+	l.at = number(names.Timestamp, 0, 1e12) * names.Seconds
+	l.input, l.output = int(number(names.InputLength, 1, mostTokens)), int(number(names.OutputLength, 0, mostTokens))
 	if raw := fields[names.HashIDs]; err == nil && raw != nil && string(raw) != "null" && !eachElement(raw, func(v []byte) { l.hashes = append(l.hashes, string(v)) }) {
 		err = fmt.Errorf("%s is no list", names.HashIDs)
 	}
