@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"crypto/x509"
 	"time"
 
 	"github.com/servemark/servemark/internal/bench"
@@ -12,6 +13,8 @@ import (
 type job struct {
 	spec bench.Spec
 	auth endpoint.Auth
+	// roots are the certificates of --ca-cert beside the system's; nil without it.
+	roots *x509.CertPool
 	// notes are said before anything else: what was read in a way the user may not expect.
 	notes []string
 

@@ -6,11 +6,11 @@ import (
 	"math"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/servemark/servemark/internal/bench"
 	"github.com/servemark/servemark/internal/endpoint"
+	"github.com/servemark/servemark/internal/load"
 )
 
 // runTable holds the flags of `servemark run`.
@@ -46,6 +46,8 @@ var runTable = append([]flagDef{
 	{name: "no-progress", arity: aritySwitch, help: "say nothing while the load runs"},
 	dryRunFlag,
 	{name: "insecure", arity: aritySwitch, help: "accept any TLS certificate"},
+	{name: "ca-cert", help: "PEM file of certificates to trust beside the system's (SSL_CERT_FILE replaces those)"},
+	{name: "http2", arity: aritySwitch, help: "ask with HTTP/2 (in clear text for http://); its token times are not the kernel's"},
 	{name: "connect-timeout", kind: kindDuration, preset: []string{"10s"}, help: "limit for reaching the server"},
 	{name: "first-byte-timeout", kind: kindDuration, preset: []string{"1h"}, help: "limit from sending to the first response byte"},
 	{name: "idle-timeout", kind: kindDuration, preset: []string{"10m"}, help: "limit between two reads of a reply"},
@@ -77,22 +79,27 @@ type runReader struct {
 
 func (r *runReader) target(getenv func(string) string) {
 	t := &r.job.spec.Target
-	switch len(r.rest) {
-	case 0:
+	if len(r.rest) == 0 {
 		r.faults = append(r.faults, fault{what: "no server named", cure: "type servemark run http://localhost:8000"})
-	case 1:
-		base, user, notes, err := endpoint.NormalizeBase(r.rest[0])
+	}
+	for i, address := range r.rest {
+		base, user, notes, err := endpoint.NormalizeBase(address)
 		if err != nil {
 			r.faults = append(r.faults, fault{what: err.Error()})
 		}
-		t.BaseURL = base
 		r.job.notes = append(r.job.notes, notes...)
 		if user != nil {
 			password, _ := user.Password()
 			r.job.auth = endpoint.Auth{}.WithBasic(user.Username(), password)
 		}
-	default:
-		r.faults = append(r.faults, fault{what: fmt.Sprintf("%q: only one server can be named", strings.Join(r.rest, " ")), cure: "leave the others out"})
+		if i == 0 {
+			t.BaseURL = base
+		} else {
+			t.Replicas = append(t.Replicas, base)
+		}
+	}
+	if n := len(t.Replicas); n > 0 {
+		r.job.notes = append(r.job.notes, fmt.Sprintf("requests go to %d servers in turn; model, tokenizer and limits are taken from the first one", n+1))
 	}
 	t.API = map[string]bench.API{"chat": bench.APIChat, "completions": bench.APICompletions, "generate": bench.APIGenerate}[r.text("api")]
 	if t.API == bench.APIGenerate {
@@ -140,7 +147,17 @@ func (r *runReader) load() {
 		r.wrong("duration", fmt.Sprintf("%s is too short to measure anything", s.Load.Duration), "take at least 1s")
 	}
 	r.deadlines(&s.Load)
-	s.Load.Insecure = r.on("insecure")
+	s.Load.Insecure, s.Load.HTTP2 = r.on("insecure"), r.on("http2")
+	if s.Load.HTTP2 {
+		r.job.notes = append(r.job.notes, "HTTP/2: tokens have the time at which this program saw them, not the kernel's; how exact that is has not been measured")
+	}
+	if r.typed("ca-cert") {
+		roots, err := load.RootCAs(r.text("ca-cert"))
+		if err != nil {
+			r.wrong("ca-cert", err.Error(), "")
+		}
+		r.job.roots = roots
+	}
 	seed, _ := r.whole("seed")
 	if seed < 0 || seed > math.MaxUint32 {
 		r.wrong("seed", fmt.Sprintf("%d is out of range: 0 to %d", seed, uint32(math.MaxUint32)), "")

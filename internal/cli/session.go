@@ -82,9 +82,10 @@ func refused(errs ...error) error {
 func newSession(c *console, command string, j *job) *session {
 	transport := &http.Transport{
 		Proxy:           http.ProxyFromEnvironment,
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: j.spec.Load.Insecure},
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: j.spec.Load.Insecure, RootCAs: j.roots},
 		DialContext:     (&net.Dialer{Timeout: max(j.spec.Load.ConnectTimeout, time.Second)}).DialContext,
 	}
+	load.ReachSocket(transport, j.spec.Target.BaseURL)
 	return &session{console: c, command: command, job: j, spec: &j.spec, client: &http.Client{Transport: transport}, live: &load.Live{}}
 }
 
@@ -186,7 +187,7 @@ func loopback(base string) bool {
 	}
 	host := u.Hostname()
 	ip := net.ParseIP(host)
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+	return u.Scheme == "unix" || host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
 }
 
 // lookThere waits for the server and asks what it serves.
@@ -328,11 +329,12 @@ func (s *session) newEngine(keepText bool, live *load.Live) (*load.Engine, *endp
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := load.New(load.Options{BaseURL: s.spec.Target.BaseURL, Protocol: p, Classify: endpoint.Classify, Load: s.spec.Load, Live: live, Begin: func() {
-		if s.begin != nil {
-			s.begin()
-		}
-	}})
+	e, err := load.New(load.Options{BaseURL: s.spec.Target.BaseURL, Replicas: s.spec.Target.Replicas, RootCAs: s.job.roots, Protocol: p, Classify: endpoint.Classify,
+		Load: s.spec.Load, Live: live, Begin: func() {
+			if s.begin != nil {
+				s.begin()
+			}
+		}})
 	return e, p, err
 }
 

@@ -19,7 +19,7 @@ func pastedRoutes() []string {
 
 // NormalizeBase turns an address as people type it into scheme://host[:port][/prefix]: a missing scheme is http, a
 // trailing slash, /v1 or whole route goes, a path prefix stays. User and password are returned apart, since the base URL
-// is printed and stored. Notes say what was assumed; the error says what to type.
+// is printed and stored. unix:///path of a socket stays as it is. Notes say what was assumed; the error says what to type.
 func NormalizeBase(raw string) (base string, user *url.Userinfo, notes []string, err error) {
 	raw = strings.TrimSpace(raw)
 	if raw == "" {
@@ -39,8 +39,14 @@ func NormalizeBase(raw string) (base string, user *url.Userinfo, notes []string,
 		return "", nil, nil, fmt.Errorf("%q is not an address: %s", withoutUser(raw), parseWords(err, full))
 	}
 	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	if u.Scheme == "unix" {
+		if u.Host != "" || len(u.Path) < 2 || u.RawQuery != "" || u.Fragment != "" {
+			return "", nil, nil, fmt.Errorf("%q names no socket; type unix:///path/of/socket, with three slashes", raw)
+		}
+		return "unix://" + u.EscapedPath(), nil, notes, nil
+	}
 	if u.Scheme != "http" && u.Scheme != "https" {
-		return "", nil, nil, fmt.Errorf("%q: %s is not spoken here; use http:// or https://", withoutUser(raw), u.Scheme)
+		return "", nil, nil, fmt.Errorf("%q: %s is not spoken here; use http://, https:// or unix://", withoutUser(raw), u.Scheme)
 	}
 	if u.Hostname() == "" {
 		return "", nil, nil, fmt.Errorf("%q names no host; type something like http://localhost:8000", withoutUser(raw))

@@ -118,6 +118,17 @@ func TestUnixSocket(t *testing.T) {
 	if got := host.Load(); got != "localhost/ask" {
 		t.Errorf("the server was asked for %v, want localhost/ask", got)
 	}
+	transport := &http.Transport{}
+	ReachSocket(transport, "unix://"+path)
+	res, err := (&http.Client{Transport: transport}).Get("unix://" + path + "/v1/models")
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.Copy(io.Discard, res.Body)
+	res.Body.Close()
+	if got := host.Load(); got != "localhost/v1/models" {
+		t.Errorf("outside the load the server was asked for %v, want localhost/v1/models", got)
+	}
 }
 
 func TestBaseURLs(t *testing.T) {

@@ -1,9 +1,11 @@
 package load
 
 import (
+	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -69,6 +71,33 @@ func noProxyForSockets(proxy func(*http.Request) (*url.URL, error)) func(*http.R
 		}
 		return proxy(r)
 	}
+}
+
+// ReachSocket lets t, which is for requests outside the load, ask servers whose base URL is unix:///path; for others it does
+// nothing. What follows the path of the socket is the route.
+func ReachSocket(t *http.Transport, base string) {
+	to, err := newTarget(base, 0)
+	if err != nil || to.socket == "" {
+		return
+	}
+	beneath := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", to.socket)
+	}}
+	t.RegisterProtocol("unix", socketTransport{beneath, to})
+}
+
+// socketTransport asks over a unix socket.
+type socketTransport struct {
+	beneath *http.Transport
+	to      target
+}
+
+// RoundTrip implements http.RoundTripper.
+func (s socketTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.URL.Path, r.URL.RawPath = strings.TrimPrefix(r.URL.Path, s.to.socket), ""
+	r.URL.Scheme, r.URL.Host, r.Host = s.to.url.Scheme, s.to.url.Host, s.to.host
+	return s.beneath.RoundTrip(r)
 }
 
 // RootCAs returns the system's certificates and those of a PEM file.
