@@ -96,3 +96,43 @@ func BenchmarkBuiltin(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkOne measures the file that SERVEMARK_BENCH_FILE names; parity/speed.py runs it.
+func BenchmarkOne(b *testing.B) {
+	path := os.Getenv("SERVEMARK_BENCH_FILE")
+	if path == "" {
+		b.Skip("SERVEMARK_BENCH_FILE names no tokenizer.json")
+	}
+	text := benchText(b)
+	parts := docs(text)
+	tok := openFixture(b, path)
+	var ids []uint32
+	encode := func() {
+		for _, p := range parts {
+			var err error
+			if ids, err = tok.AppendEncode(ids[:0], p, false); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.Run("cold", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		for range b.N {
+			tok.forget()
+			encode()
+		}
+	})
+	b.Run("warm", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		for range b.N {
+			encode()
+		}
+	})
+	b.Run("load", func(b *testing.B) {
+		for range b.N {
+			if _, err := Open(path); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

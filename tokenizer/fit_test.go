@@ -3,6 +3,7 @@ package tokenizer
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,13 +13,17 @@ func TestFit(t *testing.T) {
 	const prose = "The quick brown fox, 42 years old, jumped over naïve 漢字 dogs — twice!\n\n"
 	for file, expected := range fixtures(t) {
 		name := strings.TrimSuffix(filepath.Base(expected), ".jsonl.gz")
-		if strings.Contains(file, "vendor") && testing.Short() {
-			continue
+		sizes := []int{0, 1, 2, 3, 7, 64, 500}
+		if !strings.Contains(file, "synth") {
+			if os.Getenv("SERVEMARK_LONG") == "" {
+				continue // loading large files takes most of a test's time; TestParity does it once
+			}
+			sizes = []int{0, 1, 7, 2000}
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tok := openFixture(t, file)
-			for _, n := range []int{0, 1, 2, 3, 7, 64, 500} {
+			for _, n := range sizes {
 				for _, text := range []string{"", "a", prose, strings.Repeat(prose, 30), "   ", "中文字"} {
 					checkFit(t, tok, text, n+tok.NumSpecial(), true)
 					checkFit(t, tok, text, n, false)
