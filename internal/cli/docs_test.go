@@ -38,6 +38,9 @@ The figures under the originals' labels then follow the originals' formulas, fro
 - Failures stay failures: errors in a stream, tool calls without text and empty answers do not count as instant successes.
 - What was not measured is null, not 0; unlimited is the string "inf", as JSON has no such number.
 - accept_length is of this run; SGLang prints the server's average since its start.
+- Secrets in server_info are redacted, and only servers that are asked as SGLang's have it (the original asks any).
+- random_input_len and random_output_len are null where the data set has no use for them; SGLang repeats its defaults.
+- Cached tokens are read from the standard usage too; SGLang's client reads its own server's fields only and prints 0 for others.
 - An answer without the server's usage counts as long as was asked (SGLang) or as the tokenizer says (vLLM), as in the originals.
 `
 

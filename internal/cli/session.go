@@ -271,8 +271,8 @@ func (s *session) serverTokenizer(ctx context.Context) (doctor.Text, error) {
 // probe checks the tokenizer against the server's own, where both are there and something may be posted.
 func (s *session) probe(ctx context.Context) {
 	known := s.server.Tokenize
-	if s.tokenizer.Local == nil || s.spec.Warmup == 0 || !known && s.server.Engine != bench.EngineSGLang {
-		return
+	if s.tokenizer.Local == nil || s.spec.Warmup == 0 || s.spec.Strict || !known && s.server.Engine != bench.EngineSGLang {
+		return // with --strict-compat nothing is posted that the original does not post
 	}
 	theirs, err := s.serverTokenizer(ctx)
 	if err != nil {

@@ -87,9 +87,7 @@ func (s *session) ask(ctx context.Context, i int) (bench.Record, error) {
 
 func (s *session) warmupRequest(i int) (*bench.Request, error) {
 	if s.plan != nil {
-		r := s.plan.Requests[0]
-		r.OutputTokens = min(r.OutputTokens, warmupTokens)
-		return &r, nil
+		return s.firstRow(), nil
 	}
 	r := &bench.Request{Prompt: bench.Prompt{Text: dataset.CalibrationPrompt(smokeWords, 1000+i)}, OutputTokens: warmupTokens}
 	if s.job.native && i == 0 {
@@ -103,6 +101,22 @@ func (s *session) warmupRequest(i int) (*bench.Request, error) {
 		r.Prompt = bench.Prompt{IDs: ids}
 	}
 	return r, nil
+}
+
+// firstRow is what the originals warm up with. SGLang's caps the answer and leaves the row's own fields out; vLLM's asks the
+// row as it is.
+func (s *session) firstRow() *bench.Request {
+	r := s.plan.Requests[0]
+	if s.spec.Dialect == bench.DialectVLLM {
+		r.Adapter = "" // its warm-up asks the model itself
+		return &r
+	}
+	r.OutputTokens = min(r.OutputTokens, warmupTokens)
+	r.Extra, r.RoutingKey = nil, ""
+	if l := s.spec.LoRA; l != nil {
+		r.Adapter = l.Names[0]
+	}
+	return &r
 }
 
 // smokeWords is the length of a warm-up prompt of our own.

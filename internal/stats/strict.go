@@ -96,7 +96,7 @@ func strictReply(rec *bench.Record, req *bench.Request, api bench.API) strictFig
 	if !f.output.Known() && req != nil {
 		f.output = bench.Counted(req.OutputTokens)
 	}
-	if !rec.Streamed {
+	if !rec.Streamed && !api.Pooling() {
 		f.ttft = f.e2e
 	}
 	first, last := bench.Never, bench.Never
