@@ -22,7 +22,7 @@ import (
 func (s *session) inputs(ctx context.Context) dataset.Inputs {
 	in := dataset.Inputs{Calibration: s.calibration}
 	if s.tokenizer.Text != nil {
-		in.Tokenizer = s.tokenizer.Text
+		in.Tokenizer, in.SpecialIDs = s.tokenizer.Text, s.special
 	}
 	if s.hub != nil {
 		in.Cache = s.hub

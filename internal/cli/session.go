@@ -35,6 +35,7 @@ type session struct {
 	server    bench.Server
 	tokenizer doctor.Tokenizer
 	template  *doctor.Template // nil where there is none
+	special   []uint32         // ids that the tokenizer's configuration names; nil where there is none
 	protocol  *endpoint.Endpoint
 	engine    *load.Engine
 	ahead     *load.Engine // for smoke test, warm-up, calibration
@@ -304,6 +305,9 @@ func (s *session) use(t doctor.Tokenizer) {
 		s.tokenizer.Notes = append(s.tokenizer.Notes, err.Error())
 	}
 	s.template = template
+	if s.special, err = doctor.SpecialIDs(&t); err != nil {
+		s.tokenizer.Notes = append(s.tokenizer.Notes, err.Error())
+	}
 }
 
 // prepare makes the protocol and the engines: one for the load, one for what comes before it, which keeps texts to show.
