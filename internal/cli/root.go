@@ -83,7 +83,7 @@ type command struct {
 
 // commands lists them in the order of --help.
 func commands() []command {
-	return []command{demoCommand(), runCommand(), sglangCommand(), vllmCommand(), simCommand(), reportCommand(), explainCommand(), sweepCommand(), compareCommand(), tokenizeCommand()}
+	return []command{demoCommand(), runCommand(), sglangCommand(), vllmCommand(), simCommand(), reportCommand(), explainCommand(), sweepCommand(), sloCommand(), compareCommand(), tokenizeCommand()}
 }
 
 // start parses a line and acts.

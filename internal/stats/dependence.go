@@ -26,7 +26,7 @@ func correlationTime(x []float64) float64 {
 	for _, v := range x {
 		variance += (v - mean) * (v - mean)
 	}
-	if variance == 0 {
+	if variance <= float64(n)*mean*mean*1e-18 { // all the same, but for the mean's last digit
 		return 1
 	}
 	rho := func(lag int) float64 {

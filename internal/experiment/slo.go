@@ -1,0 +1,478 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/servemark/servemark/internal/bench"
+	"github.com/servemark/servemark/internal/stats"
+)
+
+// Search looks for the largest load that still meets every goal.
+type Search struct {
+	Goals []bench.Goal
+	// Whole loads are numbers of requests in flight; else they are rates.
+	Whole bool
+	// Start is the first load tried; Most is never exceeded, 0 for no limit.
+	Start, Most float64
+	// Tolerance is how close together the two ends are wanted, as a share.
+	Tolerance float64
+	// MaxRequests and MaxTime bound what is spent; a trial that has begun is finished.
+	MaxRequests int
+	MaxTime     time.Duration
+	// Seed varies prompts and arrivals; every trial has its own.
+	Seed int64
+	// Trial sends that many requests at a load.
+	Trial func(ctx context.Context, load float64, requests int, seed int64) (*bench.Plan, []bench.Record, error)
+	// Tell is told of every step, nil for nobody.
+	Tell func(Step)
+	// Now is the time that MaxTime goes by; nil is the wall's.
+	Now func() time.Time
+}
+
+// Step is what is known of a load after a trial.
+type Step struct {
+	Load float64 `json:"load"`
+	// Requests were sent at this load so far.
+	Requests int              `json:"requests"`
+	Evidence []stats.Evidence `json:"evidence"`
+	Standing stats.Standing   `json:"standing"`
+	// Purpose is why: "probe", "narrow", "confirm".
+	Purpose string `json:"purpose"`
+}
+
+// Found is the answer of a Search: the largest load that meets every goal lies between Low and High.
+type Found struct {
+	// Low is the largest load that meets every goal beyond doubt, not measured where none does. High is the smallest that misses one
+	// beyond doubt, not measured where none was tried. Where the arrivals that were drawn came slower (Low) or faster (High) than
+	// asked, it is their rate.
+	Low  bench.Measure `json:"low"`
+	High bench.Measure `json:"high"`
+	// Confirmed is true where a trial of its own at Low met the goals again.
+	Confirmed bool `json:"confirmed"`
+	// Limiting are the goals that High misses.
+	Limiting []string `json:"limiting,omitempty"`
+	Requests int      `json:"requests"`
+	// Simulated is the time the trials took by their own clocks, first sent to last done.
+	Simulated time.Duration `json:"trial_time_ns"`
+	Steps     []Step        `json:"steps"`
+	// Stopped says why the search ended: "tolerance", "requests", "time", "limit", "no load".
+	Stopped string `json:"stopped"`
+}
+
+// Sizes of trials. A load is tried first with firstRequests; while the evidence is open each further trial there doubles what has
+// been sent, up to a share of the budget.
+const (
+	firstRequests = 100
+	perLoadShare  = 0.25
+	// doubt is how often one look at one load may be wrong on one side. There are a handful of looks near the answer, so that each end
+	// of the interval is wrong in at most about 2.5 of 100 searches.
+	doubt = 0.01
+	// factor is the step of the first, rough search.
+	factor = 2
+	// settleTimes is how many times 1/δ² requests a run needs before a load counts as met.
+	settleTimes = 40
+	// leastRun is the shortest run that says that a goal is met.
+	leastRun = 150
+)
+
+// load is one load with its trials.
+type load struct {
+	at       float64
+	runs     []stats.Judged
+	sent     int
+	standing stats.Standing
+	evidence []stats.Evidence
+	spent    bool // open, and as much was sent as it may have
+	final    bool // it is to be the answer
+}
+
+// search is the state of one.
+type search struct {
+	Search
+	found  Found
+	loads  []*load // by load
+	trials int64
+	began  time.Time
+}
+
+// errBudget ends a search that has spent what it may.
+var errBudget = errors.New("budget spent")
+
+// Run searches. What is known when ctx ends or a trial fails is returned with the error.
+func (s Search) Run(ctx context.Context) (Found, error) {
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	x := &search{Search: s, began: s.Now()}
+	err := x.bracket(ctx)
+	for err == nil && !x.found.Confirmed {
+		if err = x.narrow(ctx); err != nil {
+			break
+		}
+		if low, _ := x.ends(); low == nil {
+			break
+		}
+		err = x.confirm(ctx)
+	}
+	if errors.Is(err, errBudget) { // one more trial is worth it even where the budget is spent
+		x.MaxRequests, x.MaxTime = math.MaxInt, 0
+		for low, _ := x.ends(); low != nil && !x.found.Confirmed; low, _ = x.ends() {
+			if e := x.confirm(ctx); e != nil {
+				err = e
+				break
+			}
+		}
+	}
+	x.answer()
+	if errors.Is(err, errBudget) {
+		err = nil
+	}
+	return x.found, err
+}
+
+// bracket doubles the load while it looks good and halves it while it looks bad, with small trials.
+func (x *search) bracket(ctx context.Context) error {
+	at := x.round(x.Start)
+	for range 60 {
+		l, err := x.try(ctx, at, firstRequests, "probe")
+		if err != nil {
+			return err
+		}
+		if !x.looksGood(l) && l.standing == stats.Open { // bad by look, not beyond doubt: more of it
+			if err := x.settle(ctx, l, "probe"); err != nil {
+				return err
+			}
+		}
+		if l.standing == stats.Missed {
+			if x.previous(l) != nil || x.Whole && at <= 1 {
+				return nil
+			}
+			at = x.round(at / factor)
+			continue
+		}
+		if x.next(l) != nil || x.Most > 0 && at >= x.Most {
+			return nil
+		}
+		at = x.round(at * factor)
+	}
+	x.found.Stopped = "no load"
+	return nil
+}
+
+// looksGood reports whether a load meets its goals by the values alone.
+func (x *search) looksGood(l *load) bool {
+	if l.standing != stats.Open {
+		return l.standing == stats.Met
+	}
+	for _, e := range l.evidence {
+		upper := e.Target == e.Goal.Bound && e.Goal.Op.Upper()
+		if e.Requests > 0 && (!upper && e.Value < e.Target || upper && e.Value > e.Target) {
+			return false
+		}
+	}
+	return true
+}
+
+// narrow tries loads between the largest that meets and the smallest that misses until they are close, or what lies between is
+// open for good.
+func (x *search) narrow(ctx context.Context) error {
+	for {
+		at, ok := x.candidate()
+		if !ok {
+			return nil
+		}
+		l, err := x.try(ctx, at, firstRequests, "narrow")
+		if err == nil {
+			err = x.settle(ctx, l, "narrow")
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// candidate is the load whose standing would help most.
+func (x *search) candidate() (float64, bool) {
+	low, high := x.ends()
+	if high == nil {
+		if last := x.loads[len(x.loads)-1]; last.standing == stats.Open && !last.spent {
+			return last.at, true
+		}
+		return 0, false // the limit was reached
+	}
+	if low == nil { // nothing meets yet beyond doubt: settle what looked good, else go lower
+		if l := x.openBelow(high); l != nil {
+			return l.at, true
+		}
+		first := x.loads[0]
+		if first.standing == stats.Open || first.at < x.Start/1e4 || x.Whole && first.at <= 1 {
+			return 0, false
+		}
+		return x.round(first.at / factor), true
+	}
+	if x.close(low.at, high.at) {
+		x.found.Stopped = "tolerance"
+		return 0, false
+	}
+	// What is between them was tried and stays open: the gaps on both sides of it are what can still be narrowed.
+	open := x.between(low, high)
+	if len(open) == 0 {
+		return x.middle(low.at, high.at)
+	}
+	if l := open[len(open)/2]; !l.spent {
+		return l.at, true
+	}
+	below, above := open[0], open[len(open)-1]
+	gap := func(a, b float64) float64 { return b/a - 1 }
+	left, right := gap(low.at, below.at), gap(above.at, high.at)
+	from, to := low.at, below.at
+	if right > left {
+		from, to = above.at, high.at
+	}
+	if x.close(from, to) {
+		x.found.Stopped = "requests"
+		return 0, false
+	}
+	return x.middle(from, to)
+}
+
+// middle is between two loads, false where there is none.
+func (x *search) middle(a, b float64) (float64, bool) {
+	m := x.round(math.Sqrt(a * b))
+	return m, m > a && m < b
+}
+
+func (x *search) close(a, b float64) bool {
+	return b/a-1 <= x.Tolerance || x.Whole && b-a <= 1
+}
+
+// ends are the largest load known to meet below every load known to miss, and the smallest known to miss.
+func (x *search) ends() (low, high *load) {
+	for _, l := range x.loads {
+		switch {
+		case l.standing == stats.Missed && high == nil:
+			high = l
+		case l.standing == stats.Met && high == nil:
+			low = l
+		}
+	}
+	return low, high
+}
+
+func (x *search) between(low, high *load) []*load {
+	var out []*load
+	for _, l := range x.loads {
+		if l.at > low.at && l.at < high.at {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// openBelow is the largest load below another that is open and may have more.
+func (x *search) openBelow(high *load) *load {
+	for _, l := range slices.Backward(x.loads) {
+		if l.at < high.at && l.standing == stats.Open && !l.spent {
+			return l
+		}
+	}
+	return nil
+}
+
+func (x *search) next(l *load) *load     { return x.neighbour(l, 1) }
+func (x *search) previous(l *load) *load { return x.neighbour(l, -1) }
+
+func (x *search) neighbour(l *load, step int) *load {
+	i := slices.Index(x.loads, l) + step
+	if i < 0 || i >= len(x.loads) {
+		return nil
+	}
+	return x.loads[i]
+}
+
+// settle sends more at a load until its standing is clear or it has had its share.
+func (x *search) settle(ctx context.Context, l *load, purpose string) error {
+	for l.standing == stats.Open {
+		next := l.sent
+		if x.looksGood(l) {
+			next = max(next, x.whole(l))
+		}
+		if float64(l.sent+next) > perLoadShare*float64(x.MaxRequests) {
+			l.spent = true
+			return nil
+		}
+		if _, err := x.try(ctx, l.at, next, purpose); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// confirm sends a trial of its own at the largest load that met, as large as all before it there. Where the load does not stand
+// with that, it is no longer taken to meet.
+func (x *search) confirm(ctx context.Context) error {
+	low, _ := x.ends()
+	low.final = true
+	_, err := x.try(ctx, low.at, max(low.sent, x.whole(low)), "confirm")
+	if err != nil {
+		return err
+	}
+	x.found.Confirmed = low.standing == stats.Met
+	return nil
+}
+
+// try sends requests at a load and weighs all that was seen there.
+func (x *search) try(ctx context.Context, at float64, requests int, purpose string) (*load, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	switch {
+	case x.found.Requests+requests > x.MaxRequests:
+		x.found.Stopped = "requests"
+		return nil, errBudget
+	case x.MaxTime > 0 && x.Now().Sub(x.began) > x.MaxTime:
+		x.found.Stopped = "time"
+		return nil, errBudget
+	}
+	l := x.at(at)
+	if x.Whole {
+		requests = max(requests, int(4*at))
+	}
+	plan, records, err := x.Trial(ctx, at, requests, x.Seed+x.trials)
+	x.trials++
+	if err != nil {
+		return nil, fmt.Errorf("at %s: %w", number(at), err)
+	}
+	l.runs = append(l.runs, stats.Judged{Plan: plan, Records: records})
+	l.sent += len(records)
+	x.found.Requests += len(records)
+	x.found.Simulated += lasted(records)
+	l.evidence = stats.Judge(x.Goals, l.runs, doubt, x.least(l))
+	l.standing = together(l.evidence)
+	step := Step{Load: at, Requests: l.sent, Evidence: l.evidence, Standing: l.standing, Purpose: purpose}
+	x.found.Steps = append(x.found.Steps, step)
+	if x.Tell != nil {
+		x.Tell(step)
+	}
+	return l, nil
+}
+
+// least is how long a run has to be before it shows that a load is too large: the queue in front of a server that is busy for a
+// share 1−δ of the time needs some 1/δ² requests to fill to where it stays. While a load is only a step on the way, δ is its
+// distance from the smallest load known to miss; to be confirmed it has to stand with δ the tolerance.
+func (x *search) least(l *load) int {
+	room := x.Tolerance
+	if _, high := x.ends(); !l.final {
+		room = 1
+		if high != nil && high.at > l.at {
+			room = math.Max(x.Tolerance, 1-l.at/high.at)
+		}
+	}
+	return max(leastRun, int(math.Ceil(settleTimes/(room*room))))
+}
+
+// whole is how many requests a run of the least length sends, its ramp-up included.
+func (x *search) whole(l *load) int { return x.least(l) * 5 / 4 }
+
+// at returns the load, new where it was not tried yet.
+func (x *search) at(at float64) *load {
+	i, ok := slices.BinarySearchFunc(x.loads, at, func(l *load, at float64) int {
+		switch {
+		case l.at < at:
+			return -1
+		case l.at > at:
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		x.loads = slices.Insert(x.loads, i, &load{at: at})
+	}
+	return x.loads[i]
+}
+
+// together is the standing of a load: one goal missed misses it, all met meet it.
+func together(list []stats.Evidence) stats.Standing {
+	all := stats.Met
+	for _, e := range list {
+		switch e.Standing {
+		case stats.Missed:
+			return stats.Missed
+		case stats.Open:
+			all = stats.Open
+		}
+	}
+	return all
+}
+
+// round gives a load the form in which it is asked: whole, or with four digits.
+func (x *search) round(at float64) float64 {
+	if x.Most > 0 {
+		at = math.Min(at, x.Most)
+	}
+	if x.Whole {
+		return math.Max(1, math.Round(at))
+	}
+	scale := math.Pow(10, 3-math.Floor(math.Log10(at)))
+	return math.Round(at*scale) / scale
+}
+
+// lasted is how long the records took from the first sent to the last done.
+func lasted(records []bench.Record) time.Duration {
+	first, last := bench.Never, bench.Never
+	for i := range records {
+		r := &records[i]
+		if r.Sent.Known() && (!first.Known() || r.Sent < first) {
+			first = r.Sent
+		}
+		last = max(last, r.Done)
+	}
+	d, _ := bench.Elapsed(first, last)
+	return d
+}
+
+// sent is the load as it was drawn in the load's trials: arrivals at random are now more, now fewer than asked, by about one in
+// √n, and it is those that the goals were held against.
+func (x *search) sent(l *load) float64 {
+	var gaps, length float64
+	for _, r := range l.runs {
+		n := len(r.Records)
+		if last := r.Plan.Requests; !x.Whole && n > 1 && n <= len(last) && last[n-1].Due.Known() {
+			gaps += float64(n - 1)
+			length += last[n-1].Due.Sub(last[0].Due).Seconds()
+		}
+	}
+	if length <= 0 {
+		return l.at
+	}
+	return gaps / length
+}
+
+// answer fills in what was found.
+func (x *search) answer() {
+	low, high := x.ends()
+	if low != nil {
+		x.found.Low = bench.Measured(math.Min(low.at, x.sent(low)))
+	} else {
+		x.found.Confirmed = false
+	}
+	if high != nil {
+		x.found.High = bench.Measured(math.Max(high.at, x.sent(high)))
+		for _, e := range high.evidence {
+			if e.Standing == stats.Missed {
+				x.found.Limiting = append(x.found.Limiting, e.Goal.Name)
+			}
+		}
+	}
+	if x.found.Stopped == "" {
+		x.found.Stopped = "limit"
+		if high != nil {
+			x.found.Stopped = "requests"
+		}
+	}
+}

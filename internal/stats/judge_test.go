@@ -1,0 +1,81 @@
+package stats
+
+import (
+	"testing"
+	"time"
+
+	"github.com/servemark/servemark/internal/bench"
+)
+
+// servedAt makes a run of n requests, one every 10 ms, whose TTFT is slow for every k-th and quick for the others; failing ones fail.
+func servedAt(n, k int, slow, quick time.Duration, failing bool) Judged {
+	p := &bench.Plan{Spec: bench.Spec{Target: bench.Target{Stream: true}, Load: bench.LoadSpec{Rate: 100}}}
+	j := Judged{Plan: p}
+	for i := range n {
+		at := bench.At(time.Duration(i) * 10 * time.Millisecond)
+		p.Requests = append(p.Requests, bench.Request{ID: i, Due: at, OutputTokens: 1})
+		r := bench.NewRecord(i)
+		r.Due, r.Admitted, r.Sent, r.Written, r.Streamed = at, at, at, at, true
+		late := quick
+		if k > 0 && i%k == k-1 {
+			late = slow
+			if failing {
+				r.Fail(bench.FailServer, "no")
+			}
+		}
+		r.Chunks, r.Done = []bench.Chunk{{At: at.Add(late)}}, at.Add(late)
+		r.Usage.Completion = bench.Counted(1)
+		j.Records = append(j.Records, r)
+	}
+	return j
+}
+
+func TestJudge(t *testing.T) {
+	p90 := bench.Goal{Name: "p90 ttft < 100ms", Metric: "ttft", Statistic: "p90", Op: bench.LessThan, Bound: 0.1}
+	mean := bench.Goal{Name: "mean ttft < 100ms", Metric: "ttft", Statistic: "mean", Op: bench.LessThan, Bound: 0.1}
+	const quick, slow = 20 * time.Millisecond, 300 * time.Millisecond
+	for _, row := range []struct {
+		name  string
+		goal  bench.Goal
+		run   Judged
+		least int
+		want  Standing
+		share float64
+	}{
+		{"all quick", p90, servedAt(400, 0, slow, quick, false), 100, Met, 1},
+		{"all quick, but too short a run", p90, servedAt(400, 0, slow, quick, false), 1000, Open, 1},
+		{"one in twenty slow", p90, servedAt(1000, 20, slow, quick, false), 100, Met, 0.95},
+		{"one in ten slow: exactly the goal", p90, servedAt(1000, 10, slow, quick, false), 100, Open, 0.9},
+		{"one in five slow", p90, servedAt(1000, 5, slow, quick, false), 100, Missed, 0.8},
+		{"one in five fails", p90, servedAt(1000, 5, quick, quick, true), 100, Missed, 0.8},
+		{"few requests", p90, servedAt(20, 0, slow, quick, false), 0, Open, 1},
+		{"mean far below", mean, servedAt(400, 0, slow, quick, false), 100, Met, 0.02},
+		{"mean far above", mean, servedAt(400, 2, slow, 200*time.Millisecond, false), 100, Missed, 0.25},
+	} {
+		e := Judge([]bench.Goal{row.goal}, []Judged{row.run}, 0.01, row.least)[0]
+		if e.Standing != row.want || e.Value < row.share-0.02 || e.Value > row.share+0.02 {
+			t.Errorf("%s: Judge = %s with %.3f (%.3f to %.3f, target %.2f, worth %.0f), want %s with %.2f", row.name, e.Standing, e.Value, e.Low, e.High, e.Target, e.Effective, row.want, row.share)
+		}
+	}
+}
+
+func TestCheckJudgeable(t *testing.T) {
+	for _, row := range []struct {
+		goal bench.Goal
+		ok   bool
+	}{
+		{bench.Goal{Metric: "ttft", Statistic: "p99", Op: bench.AtMost}, true},
+		{bench.Goal{Metric: "per_user", Statistic: "p10", Op: bench.AtLeast}, true},
+		{bench.Goal{Metric: "error_rate", Op: bench.AtMost}, true},
+		{bench.Goal{Metric: "slo_attainment", Op: bench.AtLeast}, true},
+		{bench.Goal{Metric: "ttft", Statistic: "p99", Op: bench.AtLeast}, false},
+		{bench.Goal{Metric: "output_throughput", Op: bench.AtLeast}, false},
+		{bench.Goal{Metric: "ttft", Statistic: "max", Op: bench.AtMost}, false},
+		{bench.Goal{Metric: "error_rate", Op: bench.AtLeast}, false},
+		{bench.Goal{Metric: "luck", Op: bench.AtLeast}, false},
+	} {
+		if err := CheckJudgeable(row.goal); (err == nil) != row.ok {
+			t.Errorf("CheckJudgeable(%+v) = %v, want none: %v", row.goal, err, row.ok)
+		}
+	}
+}
