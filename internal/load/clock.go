@@ -55,5 +55,5 @@ func (c *Clock) pause(t bench.Instant, quit <-chan struct{}, fine func(time.Dura
 }
 
 // fineSleep is how long before a due time the runtime's timers, which round to whole milliseconds while the program is
-// idle, hand over to the kernel's own sleep.
+// idle, hand over to an exact one.
 const fineSleep = 3 * time.Millisecond

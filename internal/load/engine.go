@@ -55,7 +55,9 @@ type Engine struct {
 	pooled  *http.Transport
 	// fresh never takes a used connection: it replaces one that died before its first response byte.
 	fresh *http.Transport
-	fine  func(time.Duration)
+	// fine sleeps exactly; nil lets the runtime's timers do all.
+	fine   func(time.Duration)
+	alarms *alarms
 	// wall and stamping are for the kernel's receive stamps; nil where there are none.
 	wall        *wall
 	stamping    *stamping
@@ -82,7 +84,8 @@ func New(o Options) (*Engine, error) {
 		o.Proxy = http.ProxyFromEnvironment
 	}
 	o.Proxy = noProxyForSockets(o.Proxy)
-	e := &Engine{targets: targets, fine: kernelSleep}
+	e := &Engine{targets: targets, alarms: newAlarms()}
+	e.fine = e.alarms.sleep
 	e.buffers.New = func() any { return new([readBuffer]byte) }
 	if o.Dial == nil {
 		o.Dial = (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext
@@ -149,11 +152,12 @@ func (e *Engine) transport(single bool) *http.Transport {
 	return t
 }
 
-// Close closes idle connections and lets the kernel's stamps go.
+// Close closes idle connections, lets the kernel's stamps go and gives descriptors back.
 func (e *Engine) Close() {
 	e.closeIdle()
 	e.stamping.close()
 	e.stamping = nil
+	e.alarms.close()
 }
 
 func (e *Engine) closeIdle() {

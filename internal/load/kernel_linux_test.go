@@ -191,3 +191,25 @@ func BenchmarkUserRead(b *testing.B) {
 		}
 	}
 }
+
+// An alarm rings after its time and not long after; a machine under load may be late now and then, but not mostly.
+func TestAlarmsAreExact(t *testing.T) {
+	a := newAlarms()
+	defer a.close()
+	late := 0
+	for range 50 {
+		begun := time.Now()
+		a.sleep(300 * time.Microsecond)
+		switch d := time.Since(begun); {
+		case d < 300*time.Microsecond:
+			t.Fatalf("sleep(300µs) took %v", d)
+		case d > 800*time.Microsecond:
+			late++
+		}
+	}
+	if late > 25 {
+		t.Errorf("%d of 50 sleeps of 300µs took more than 800µs; the runtime's own timers take a millisecond", late)
+	}
+	a.sleep(0)
+	a.sleep(-time.Second)
+}

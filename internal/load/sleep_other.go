@@ -4,5 +4,11 @@ package load
 
 import "time"
 
-// kernelSleep is the runtime's sleep: timing claims are for Linux.
-func kernelSleep(d time.Duration) { time.Sleep(d) }
+// alarms sleep with the runtime's timers: timing claims are for Linux.
+type alarms struct{}
+
+func newAlarms() *alarms { return &alarms{} }
+
+func (*alarms) sleep(d time.Duration) { time.Sleep(d) }
+
+func (*alarms) close() {}
