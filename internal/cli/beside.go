@@ -40,7 +40,9 @@ func (s *session) targets() []string {
 
 // startBeside reads the server's counters and starts its profiler. It is the last step before the load.
 func (s *session) startBeside(ctx context.Context) error {
-	s.beside.before = endpoint.ReadCounters(ctx, s.client, s.spec.Target.BaseURL, s.job.auth)
+	if s.counts() {
+		s.beside.before = endpoint.ReadCounters(ctx, s.client, s.spec.Target.BaseURL, s.job.auth)
+	}
 	if s.job.profile == nil {
 		return nil
 	}
@@ -56,6 +58,11 @@ func (s *session) startBeside(ctx context.Context) error {
 	return refused(errs...)
 }
 
+// counts reports whether the server is one that states counters of speculation.
+func (s *session) counts() bool {
+	return s.server.Engine == bench.EngineSGLang || s.server.Engine == bench.EngineVLLM
+}
+
 // endBeside ends what goes on beside the load and keeps what was observed. It works after an interruption too: a profiler
 // must not go on.
 func (s *session) endBeside(ctx context.Context) {
@@ -64,6 +71,7 @@ func (s *session) endBeside(ctx context.Context) {
 		s.beside.probing.Wait()
 		s.beside.stop = nil
 	}
+	interrupted := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx)
 	if s.beside.profiled && !s.job.profile.endsItself {
 		for _, url := range s.targets() {
@@ -73,6 +81,9 @@ func (s *session) endBeside(ctx context.Context) {
 				s.say("profiler stopped on %s", url)
 			}
 		}
+	}
+	if interrupted || !s.counts() {
+		return
 	}
 	s.beside.observed.Speculation = endpoint.ReadCounters(ctx, s.client, s.spec.Target.BaseURL, s.job.auth).Since(s.beside.before)
 	s.client.CloseIdleConnections()

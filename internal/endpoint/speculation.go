@@ -19,9 +19,12 @@ type Counters struct {
 	known                                    bool
 }
 
+// countersLimit is how long an answer of /metrics may take; a server under load is slow to give one.
+const countersLimit = 3 * time.Second
+
 // ReadCounters asks GET /metrics. A server without the route, or without speculation, gives the zero Counters.
 func ReadCounters(ctx context.Context, client *http.Client, base string, auth Auth) Counters {
-	a := newAsker(client, base, "", auth).get(ctx, routeMetrics, 10*time.Second)
+	a := newAsker(client, base, "", auth).get(ctx, routeMetrics, countersLimit)
 	if !a.ok() {
 		return Counters{}
 	}
