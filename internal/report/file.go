@@ -13,7 +13,7 @@ import (
 )
 
 // DefaultFileName is where SGLang's client puts its line when it is not told: backend, month and day, number of prompts, and
-// lengths or the name of the data set.
+// lengths (and images) or the name of the data set.
 func DefaultFileName(spec *bench.Spec, now time.Time) string {
 	backend := spec.Target.Backend
 	if backend == "" {
@@ -21,6 +21,9 @@ func DefaultFileName(spec *bench.Spec, now time.Time) string {
 	}
 	data := &spec.Dataset
 	name := fmt.Sprintf("%s_%s_%d_", backend, now.Format("0102"), data.Rows)
+	if v := data.Images; v != nil {
+		return name + fmt.Sprintf("%d_%d_%dimgs_%s.jsonl", data.InputTokens, data.OutputTokens, v.Count, v.Resolution)
+	}
 	if strings.HasPrefix(data.Name, "random") {
 		return name + fmt.Sprintf("%d_%d.jsonl", data.InputTokens, data.OutputTokens)
 	}

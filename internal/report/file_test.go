@@ -20,6 +20,8 @@ func TestDefaultFileName(t *testing.T) {
 			Dataset: bench.DatasetSpec{Name: "random-ids", Rows: 10, InputTokens: 1, OutputTokens: 2}},
 		"sglang_0307_1000_sharegpt.jsonl": {Target: bench.Target{Backend: "sglang"},
 			Dataset: bench.DatasetSpec{Name: "sharegpt", Rows: 1000, InputTokens: 1024, OutputTokens: 1024}},
+		"sglang_0307_4_64_16_2imgs_720p.jsonl": {Target: bench.Target{Backend: "sglang"},
+			Dataset: bench.DatasetSpec{Name: "image", Rows: 4, InputTokens: 64, OutputTokens: 16, Images: &bench.Images{Count: 2, Resolution: "720p"}}},
 		"chat_0307_5_custom.jsonl": {Target: bench.Target{API: bench.APIChat}, Dataset: bench.DatasetSpec{Name: "custom", Rows: 5}},
 	} {
 		if got := DefaultFileName(&s, now); got != want {

@@ -43,7 +43,11 @@ func putArguments(o *object, r *Run) {
 		o.put("request_rate", rateOrInf(spec.Load.Rate))
 	}
 	o.put("max_concurrency", positiveOrNull(spec.Load.Concurrency))
-	o.put("sharegpt_output_len", positiveOrNull(data.FixedOutput))
+	if data.Name == "speed-bench" { // whose length is of another flag
+		o.put("sharegpt_output_len", nil)
+	} else {
+		o.put("sharegpt_output_len", positiveOrNull(data.FixedOutput))
+	}
 	o.put("random_input_len", positiveOrNull(data.InputTokens))
 	o.put("random_output_len", positiveOrNull(data.OutputTokens))
 	o.put("random_range_ratio", data.RangeRatio)
