@@ -129,7 +129,7 @@ func checkParquet(s *bench.Spec) []error {
 	if !strings.HasSuffix(strings.ToLower(s.Dataset.Path), ".parquet") {
 		return nil
 	}
-	return []error{fmt.Errorf(`%s is a Parquet file and these are not read: turn it into JSON Lines with python3 -c "import pandas, sys; pandas.read_parquet(sys.argv[1]).to_json(sys.argv[2], orient='records', lines=True)" %s rows.jsonl, and give that`, s.Dataset.Path, s.Dataset.Path)}
+	return []error{fmt.Errorf(`Parquet is not read here: save it as F.parquet and run python3 -c "import pandas as p; p.read_parquet('F.parquet').to_json('rows.jsonl',orient='records',lines=True)" (%s)`, s.Dataset.Path)}
 }
 
 func readyLongBench(s *bench.Spec, in *Inputs) []error { return longBench().ready(s, in) }

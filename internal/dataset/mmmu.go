@@ -129,9 +129,9 @@ func checkMMMU(s *bench.Spec) []error {
 	d := &s.Dataset
 	switch {
 	case d.Path == "":
-		faults = append(faults, errors.New(`mmmu is published as Parquet, which is not read here: bring Math/test-00000-of-00001.parquet of the data set MMMU/MMMU, make JSON Lines of it with python3 -c "`+mmmuExport+`" FILE.parquet > math.jsonl, and give that with --dataset-path`))
+		faults = append(faults, errors.New("mmmu is Parquet, not read here: save MMMU/MMMU Math/test-*.parquet as F.parquet and run "+mmmuExport))
 	case strings.HasSuffix(strings.ToLower(d.Path), ".parquet"):
-		faults = append(faults, fmt.Errorf(`%s is a Parquet file and these are not read: make JSON Lines of it with python3 -c "%s" %s > rows.jsonl, and give that`, d.Path, mmmuExport, d.Path))
+		faults = append(faults, fmt.Errorf("Parquet is not read here: save it as F.parquet and run %s (%s)", mmmuExport, d.Path))
 	}
 	if d.OutputTokens < 1 {
 		faults = append(faults, fmt.Errorf("the output length is %d tokens: give at least 1", d.OutputTokens))
@@ -139,5 +139,5 @@ func checkMMMU(s *bench.Spec) []error {
 	return faults
 }
 
-// mmmuExport is a program in Python that writes the lines this data set reads.
-const mmmuExport = "import base64,json,sys,pandas\nfor r in pandas.read_parquet(sys.argv[1]).itertuples(): print(json.dumps({'question':r.question,'image_1':base64.b64encode(r.image_1['bytes']).decode()}))"
+// mmmuExport is a command that writes the lines this data set reads; messages are shown to 300 characters.
+const mmmuExport = `python3 -c "import base64,json,pandas as p;[print(json.dumps(dict(question=r.question,image_1=base64.b64encode(r.image_1['bytes']).decode())))for r in p.read_parquet('F.parquet').itertuples()]">rows.jsonl`

@@ -25,7 +25,7 @@ func (p published) locate(s *bench.Spec, in *Inputs) (string, error) {
 	}
 	path, err := in.Fetch(p.repo, p.file)
 	if err != nil {
-		return "", fmt.Errorf("%w; %s", err, p.bring)
+		return "", fmt.Errorf("%s; fetching it failed: %w", p.bring, err) // the cure first: long messages are cut
 	}
 	return path, nil
 }
