@@ -115,24 +115,23 @@ func BenchmarkOne(b *testing.B) {
 			}
 		}
 	}
-	b.Run("cold", func(b *testing.B) {
-		b.SetBytes(int64(len(text)))
-		for range b.N {
-			tok.forget()
-			encode()
-		}
-	})
-	b.Run("warm", func(b *testing.B) {
-		b.SetBytes(int64(len(text)))
-		for range b.N {
-			encode()
-		}
-	})
-	b.Run("load", func(b *testing.B) {
-		for range b.N {
-			if _, err := Open(path); err != nil {
-				b.Fatal(err)
+	measure := func(name string, f func()) {
+		b.Run(name, func(b *testing.B) {
+			start := cpuTime(b)
+			for range b.N {
+				f()
 			}
+			b.ReportMetric(float64(cpuTime(b)-start)/float64(b.N)/1e6, "cpu-ms")
+		})
+	}
+	measure("cold", func() {
+		tok.forget()
+		encode()
+	})
+	measure("warm", encode)
+	measure("load", func() {
+		if _, err := Open(path); err != nil {
+			b.Fatal(err)
 		}
 	})
 }

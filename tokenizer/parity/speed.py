@@ -1,4 +1,5 @@
-"""Measure encoding and loading of ours and of Python `tokenizers` in one run: same documents, one core, interleaved, medians.
+"""Measure encoding and loading of ours and of Python `tokenizers` in one run: same documents, one core,
+interleaved, processor time, medians.
 
     python speed.py TEXT FILE… [--rounds 5]
 
@@ -56,9 +57,10 @@ def main():
                 [os.path.abspath("speed.test"), "-test.run", "none", "-test.bench", "One", "-test.benchtime", "3x"],
                 env=env, cwd="tokenizer", capture_output=True, text=True, check=True,
             ).stdout
-            for key, name in (("cold", "One/cold"), ("warm", "One/warm")):
-                rows[key].append(float(re.search(name + r"\S*\s.*?([\d.]+) MB/s", out)[1]))
-            rows["load"].append(float(re.search(r"One/load\S*\s+\d+\s+([\d.]+) ns/op", out)[1]) / 1e6)
+            took = {k: float(re.search(rf"One/{k}\S*\s.*?([\d.]+) cpu-ms", out)[1]) for k in ("cold", "warm", "load")}
+            rows["cold"].append(size / took["cold"] / 1e3)
+            rows["warm"].append(size / took["warm"] / 1e3)
+            rows["load"].append(took["load"])
         m = {k: statistics.median(v) for k, v in rows.items()}
         name = os.path.basename(path).removesuffix(".json")
         print(f"{name:16} {m['hf']:8.2f} {m['cold']:10.1f} {m['warm']:7.1f} {m['cold'] / m['hf']:8.1f} {m['hfload']:11.0f} {m['load']:7.0f}", flush=True)
