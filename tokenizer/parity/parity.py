@@ -7,6 +7,7 @@ ANSWER is the built command in ./answer. Exit status 1 means a difference; the f
 """
 import argparse
 import base64
+import hashlib
 import json
 import os
 import random
@@ -50,6 +51,12 @@ def compare(ours, path, count, seed, most=5):
     got = ours.ask([{"open": path}])[0]
     if got.get("error"):
         print(f"{path}: {got['error']}")
+        return 1
+    vocab = ref.get_vocab(with_added_tokens=True)
+    lines = "".join(f"{i} {t}\n" for t, i in sorted(vocab.items(), key=lambda x: (x[1], x[0].encode())))
+    want = {"vocab": hashlib.sha256(lines.encode()).hexdigest(), "size": len(vocab), "added": ref.num_special_tokens_to_add(False)}
+    if {k: got.get(k, 0) for k in want} != want:
+        print(f"{path}: vocabulary\n  got  {got}\n  want {want}")
         return 1
     rnd = random.Random(f"{seed} {os.path.basename(path)}")
     draw = Draw(rnd, [t.content for t in ref.get_added_tokens_decoder().values()][:2000])

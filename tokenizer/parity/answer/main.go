@@ -1,13 +1,15 @@
 // Command answer encodes and decodes for parity.py: it reads one JSON object a line and answers one a line.
 //
-//	{"open": "FILE"}                     -> {} or {"error": …}
+//	{"open": "FILE"}                     -> {"vocab": hash of all tokens, "size": …, "added": …} or {"error": …}
 //	{"text": "base64 of bytes"}          -> {"ids": […], "special": […]}
 //	{"ids": […]}                         -> {"decode": …, "skip": …, "stream": …}
 package main
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -28,6 +30,9 @@ type answer struct {
 	Decode  string   `json:"decode"`
 	Skip    string   `json:"skip"`
 	Stream  string   `json:"stream"`
+	Vocab   string   `json:"vocab,omitempty"`
+	Size    int      `json:"size,omitempty"`
+	Added   int      `json:"added,omitempty"`
 	Error   string   `json:"error,omitempty"`
 }
 
@@ -54,7 +59,9 @@ func run() error {
 		var a answer
 		switch {
 		case q.Open != "":
-			t, err = tokenizer.Open(q.Open)
+			if t, err = tokenizer.Open(q.Open); err == nil {
+				a = answer{Vocab: vocabHash(t), Size: t.VocabSize(), Added: t.NumSpecial()}
+			}
 		case t == nil:
 			err = fmt.Errorf("no tokenizer is open")
 		case q.Text != nil:
@@ -74,6 +81,15 @@ func run() error {
 			}
 		}
 	}
+}
+
+// vocabHash hashes "id token" for each token, by id and then by text.
+func vocabHash(t *tokenizer.Tokenizer) string {
+	h := sha256.New()
+	for _, e := range t.Vocab() {
+		fmt.Fprintf(h, "%d %s\n", e.ID, e.Token)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 func encode(t *tokenizer.Tokenizer, text string) (a answer, err error) {
