@@ -16,7 +16,9 @@ type Counters struct {
 	// drafts counts verifications; generated is all tokens put out, where accepted ones are not told apart (SGLang).
 	drafts, draftTokens, accepted, generated float64
 	positions                                map[int]float64
-	known                                    bool
+	// answered is true where there are counters at all, known where those of speculation are among them: some servers leave a
+	// counter out until it counts something.
+	answered, known bool
 }
 
 // countersLimit is how long an answer of /metrics may take; a server under load is slow to give one.
@@ -40,6 +42,7 @@ func parseCounters(text string) Counters {
 		if !ok {
 			continue
 		}
+		c.answered = true
 		switch name {
 		case "vllm:spec_decode_num_drafts_total", "sglang:spec_verify_calls_total":
 			c.drafts += value
@@ -96,7 +99,7 @@ func label(labels, name string) string {
 // verified, or the server was started anew in between.
 func (c Counters) Since(before Counters) *bench.Speculation {
 	drafts := c.drafts - before.drafts
-	if !c.known || !before.known || drafts <= 0 {
+	if !c.known || !before.answered || drafts <= 0 {
 		return nil
 	}
 	s := &bench.Speculation{Drafts: int(drafts)}

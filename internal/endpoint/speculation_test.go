@@ -34,6 +34,7 @@ vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",position="1"} 85
 		{"vLLM", vllm, later, &bench.Speculation{Drafts: 50, DraftTokens: n(150), Accepted: n(100), AcceptLength: m(3), ByPosition: []float64{0.9, 0.5}}},
 		{"SGLang", "sglang:spec_verify_calls_total 5\nsglang:generation_tokens_total{a=\"b\"} 20\n", "sglang:spec_verify_calls_total 15\nsglang:generation_tokens_total{a=\"b\"} 45\n",
 			&bench.Speculation{Drafts: 10, AcceptLength: m(2.5)}},
+		{"nothing counted before", "up 1\n", "sglang:spec_verify_calls_total 10\nsglang:generation_tokens_total 25\n", &bench.Speculation{Drafts: 10, AcceptLength: m(2.5)}},
 		{"none", "up 1\n", "up 1\n", nil},
 		{"nothing verified", vllm, vllm, nil},
 		{"started anew", later, vllm[:120], nil},
@@ -43,6 +44,13 @@ vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",position="1"} 85
 		if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(bench.Count{}, bench.Measure{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
 		}
+	}
+}
+
+// TestNoCounters: a server that did not answer before the run tells nothing about it.
+func TestNoCounters(t *testing.T) {
+	if got := parseCounters("sglang:spec_verify_calls_total 10\nsglang:generation_tokens_total 25\n").Since(Counters{}); got != nil {
+		t.Errorf("Since(nothing) = %+v, want nil: the counters may be older than the run", got)
 	}
 }
 
