@@ -50,9 +50,11 @@ type Live struct {
 type Engine struct {
 	o       Options
 	targets []target
-	clock   *Clock
-	dialer  *dialer
-	pooled  *http.Transport
+	// places number the conversations of the plan that runs: a request's is its conversation's; nil before any.
+	places []int
+	clock  *Clock
+	dialer *dialer
+	pooled *http.Transport
 	// fresh never takes a used connection: it replaces one that died before its first response byte.
 	fresh *http.Transport
 	// fine sleeps exactly; nil lets the runtime's timers do all.

@@ -60,8 +60,13 @@ func newTargets(bases []string) ([]target, error) {
 	return out, nil
 }
 
-// target is the server that request id goes to: one after the other.
-func (e *Engine) target(id int) *target { return &e.targets[id%len(e.targets)] }
+// target is the server that request id goes to: one after the other, all turns of a conversation to the same.
+func (e *Engine) target(id int) *target {
+	if id < len(e.places) {
+		id = e.places[id]
+	}
+	return &e.targets[id%len(e.targets)]
+}
 
 // noProxyForSockets keeps requests to unix sockets away from proxies.
 func noProxyForSockets(proxy func(*http.Request) (*url.URL, error)) func(*http.Request) (*url.URL, error) {

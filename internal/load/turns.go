@@ -38,7 +38,23 @@ func (e *Engine) turnsOf(plan *bench.Plan) (*turns, error) {
 	if d := plan.Spec.Load.Duration; d > 0 {
 		t.end = bench.At(d)
 	}
+	e.places = t.places()
 	return t, nil
+}
+
+// places number the conversations, a lone request being one, and give each request its conversation's number.
+func (t *turns) places() []int {
+	out := make([]int, len(t.next))
+	n := 0
+	for i := range out {
+		if after := t.plan.Requests[i].After; after != nil {
+			out[i] = out[after.Request]
+			continue
+		}
+		out[i] = n
+		n++
+	}
+	return out
 }
 
 // begin counts the requests that follow no other.

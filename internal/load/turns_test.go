@@ -184,6 +184,36 @@ func TestBrokenTurnsAreRefusedBeforeTheLoad(t *testing.T) {
 	}
 }
 
+func TestConversationStaysOnItsServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		heard := map[string][]string{} // bodies by server
+		dial := func(_ context.Context, _, addr string) (net.Conn, error) {
+			client, server := net.Pipe()
+			go func() {
+				defer server.Close()
+				answer(server, func(body string, _ int, w *chunks) bool {
+					mu.Lock()
+					heard[addr] = append(heard[addr], body)
+					mu.Unlock()
+					w.send("<tEND>")
+					w.end()
+					return true
+				})
+			}()
+			return client, nil
+		}
+		runIn(t, talk(bench.LoadSpec{}, time.Second, "a b c", "k l", "x y"), nil, func(o *Options) { o.Dial, o.Replicas = dial, []string{"http://other"} })
+		want := map[string][]string{"server:80": {"a", "a<tEND>b", "a<tEND>b<tEND>c", "x", "x<tEND>y"}, "other:80": {"k", "k<tEND>l"}}
+		for addr := range heard {
+			slices.Sort(heard[addr])
+		}
+		if diff := cmp.Diff(want, heard); diff != "" {
+			t.Errorf("bodies by server (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func TestThinkingIsNotSaidAgain(t *testing.T) {
 	rec := bench.Record{Text: "hm, well. Yes", Thinking: len("hm, well. ")}
 	for strict, want := range map[bool]string{false: "Yes", true: "hm, well. Yes"} {
