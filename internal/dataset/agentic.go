@@ -26,8 +26,9 @@ func loadAgentic(j *job) error {
 	if output == 0 {
 		output = agenticOutput
 	}
+	begun := 0
 	for k := range f.at {
-		if j.want > 0 && j.begun() >= j.want {
+		if j.want > 0 && begun >= j.want {
 			break
 		}
 		i := (k + a.Offset) % len(f.at)
@@ -43,6 +44,7 @@ func loadAgentic(j *job) error {
 			turns[n].OutputTokens = output
 		}
 		j.addConversation(turns)
+		begun++
 	}
 	return nil
 }
