@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -16,6 +17,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// Scripts wait for servers far more than they compute: more of them than cores may run at once.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"servemark":     func() { os.Exit(cli.Main(os.Args)) },
 		"bench_serving": func() { os.Exit(cli.Main(os.Args)) },

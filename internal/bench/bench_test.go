@@ -78,7 +78,7 @@ func TestFingerprintFollowsTheWorkload(t *testing.T) {
 		return p.Fingerprint
 	}
 	same := seal(func(*Plan) {})
-	if got := seal(func(p *Plan) { p.Spec.Target.BaseURL = "http://b"; p.Spec.Tag = "x" }); got != same {
+	if got := seal(func(p *Plan) { p.Spec.Target.BaseURL, p.Spec.Tag, p.Spec.Load.IdleTimeout = "http://b", "x", 5 }); got != same {
 		t.Errorf("fingerprint depends on the address or the tag: %s != %s", got, same)
 	}
 	for name, change := range map[string]func(*Plan){
@@ -91,6 +91,15 @@ func TestFingerprintFollowsTheWorkload(t *testing.T) {
 		if got := seal(change); got == same {
 			t.Errorf("fingerprint does not depend on the %s", name)
 		}
+	}
+	timed := func(change func(*Plan)) string {
+		return seal(func(p *Plan) { p.Spec.Load.Duration = 9; change(p) })
+	}
+	if a, b := timed(func(*Plan) {}), timed(func(p *Plan) { p.Requests = append(p.Requests, Request{ID: 1}); p.Spec.Dataset.Rows = 2 }); a != b {
+		t.Errorf("fingerprint of a run that time ends depends on how many prompts were made: %s != %s", a, b)
+	}
+	if a, b := timed(func(*Plan) {}), timed(func(p *Plan) { p.Spec.Seed = 4 }); a == b {
+		t.Error("fingerprint of a run that time ends does not depend on the seed")
 	}
 	p := base()
 	p.Seal()

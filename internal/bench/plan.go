@@ -57,14 +57,22 @@ type Plan struct {
 	Repaired int `json:"repaired,omitempty"`
 }
 
-// Seal computes the fingerprint: a hash of the requests, the load and the body settings, not of the server's address or
-// of anything that may differ between two runs to be compared.
+// Seal computes the fingerprint: a hash of the requests, the load and the body settings, not of the server's address, of
+// deadlines or of anything else that may differ between two runs to be compared. Where time ends the run the number of prompts
+// made is an estimate, so there the rule that makes them (data set and seed) stands for them.
 func (p *Plan) Seal() {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
-	writeAll(enc, p.Spec.Target.API, p.Spec.Target.Stream, p.Spec.Load, p.Spec.Body, p.Spec.Strict)
-	for i := range p.Requests {
-		writeAll(enc, &p.Requests[i])
+	load, rule := p.Spec.Load, p.Spec.Dataset
+	load.ConnectTimeout, load.FirstByteTimeout, load.IdleTimeout, load.RequestTimeout, load.Insecure = 0, 0, 0, 0, false
+	writeAll(enc, p.Spec.Target.API, p.Spec.Target.Stream, load, p.Spec.Body, p.Spec.Strict)
+	if load.Duration > 0 {
+		rule.Rows, rule.Path = 0, ""
+		writeAll(enc, rule, p.Spec.Seed, p.Source)
+	} else {
+		for i := range p.Requests {
+			writeAll(enc, &p.Requests[i])
+		}
 	}
 	p.Fingerprint = hex.EncodeToString(h.Sum(nil)[:16])
 }

@@ -43,6 +43,7 @@ const (
 	kindPositive // a finite float above 0
 	kindSLO      // METRIC:MILLISECONDS
 	kindDuration // 90s, 2m
+	kindRate     // requests per second, inf, -1
 	kindGoal     // METRIC <= VALUE
 )
 
@@ -192,14 +193,17 @@ func (a *arguments) take(def *flagDef, values []string, inline bool) {
 		a.values[def.name] = nil
 		return
 	}
+	before := len(a.faults)
 	for _, v := range values {
 		if f := check(def, v); f != nil {
 			a.faults = append(a.faults, *f)
-			if !def.repeat {
-				delete(a.values, def.name)
-			}
-			return
 		}
+	}
+	if len(a.faults) > before {
+		if !def.repeat {
+			delete(a.values, def.name)
+		}
+		return
 	}
 	if values == nil {
 		values = []string{}
@@ -229,6 +233,10 @@ func check(def *flagDef, v string) *fault {
 	case kindSLO:
 		if _, err := parseSLO(v); err != nil {
 			return &fault{flag: flag, what: err.Error()}
+		}
+	case kindRate:
+		if _, err := parseRate(v); err != nil {
+			return &fault{flag: flag, what: err.Error(), cure: "inf or -1 means unlimited"}
 		}
 	case kindDuration:
 		if _, err := parseDuration(v); err != nil {

@@ -20,7 +20,7 @@ type console struct {
 }
 
 func newConsole() *console {
-	return &console{out: os.Stdout, err: os.Stderr, getenv: os.Getenv, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
+	return &console{out: &checked{w: os.Stdout}, err: os.Stderr, getenv: os.Getenv, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
 }
 
 // say prints a line of result. What stands in it from servers, files or users is escaped by its room or by safe.
@@ -34,17 +34,28 @@ func safe(s string) string { return report.Escape(s) }
 
 // refuse prints every fault of a command and returns the exit code.
 func (c *console) refuse(command string, code int, faults []string) int {
-	head := "1 fault"
-	if len(faults) > 1 {
-		head = fmt.Sprintf("%d faults", len(faults))
-	}
 	when := "nothing was sent"
 	if code == exitUsage {
 		when = "nothing was asked of any server"
 	}
+	return c.refuseWhen(command, code, when, faults)
+}
+
+// refuseWhen is refuse with what had happened by then.
+func (c *console) refuseWhen(command string, code int, when string, faults []string) int {
+	head := "1 fault"
+	if len(faults) > 1 {
+		head = fmt.Sprintf("%d faults", len(faults))
+	}
 	c.warn("servemark %s: %s, %s:", command, head, when)
 	for _, f := range faults {
-		c.warn("  - %s", strings.ReplaceAll(safe(f), `\n`, "\n    "))
+		for i, line := range strings.Split(f, "\n") {
+			mark := "  - "
+			if i > 0 {
+				mark = "    "
+			}
+			c.warn("%s%s", mark, safe(line))
+		}
 	}
 	if code == exitUsage {
 		c.warn("See servemark %s --help.", command)
@@ -63,4 +74,18 @@ func faultLines(faults []fault) []string {
 		}
 	}
 	return lines
+}
+
+// checked remembers that a write failed: a report that nobody could read is no success.
+type checked struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checked) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	if err != nil && c.err == nil {
+		c.err = err
+	}
+	return n, err
 }

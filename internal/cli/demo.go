@@ -78,6 +78,6 @@ func demoJob(base string, a *arguments) job {
 				{Name: "single stream", Metric: "single_stream", Op: bench.AtLeast, Bound: 100, Unit: "tok/s"},
 			},
 		},
-		journal: a.text("journal"), progress: !a.on("no-progress"), smokeTest: true, native: true, forgiving: true,
+		journal: a.text("journal"), progress: !a.on("no-progress"), native: true, forgiving: true,
 	}
 }

@@ -12,6 +12,16 @@ const (
 	exitInterrupted = 130 // ended by the user
 )
 
+// worse picks the exit code that counts where two apply.
+func worse(a, b int) int {
+	for _, code := range []int{exitInterrupted, exitUsage, exitRefused, exitFailed, exitInvalid, exitGoal} {
+		if a == code || b == code {
+			return code
+		}
+	}
+	return exitOK
+}
+
 // exitHelp is the table of exit codes in --help.
 const exitHelp = `Exit codes:
   0    ok

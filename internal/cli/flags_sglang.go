@@ -30,7 +30,7 @@ var sglangTable = []flagDef{
 	{name: "random-image-count", arity: aritySwitch},
 	{name: "image-format", preset: []string{"jpeg"}},
 	{name: "image-content", preset: []string{"random"}},
-	{name: "request-rate", kind: kindFloat, preset: []string{"inf"}},
+	{name: "request-rate", kind: kindRate, preset: []string{"inf"}},
 	{name: "use-trace-timestamps", arity: aritySwitch},
 	{name: "max-concurrency", kind: kindInt},
 	{name: "output-file"},

@@ -67,7 +67,7 @@ var vllmTable = []flagDef{
 	{name: "tokenizer-mode", preset: []string{"auto"}},
 	{name: "use-beam-search", arity: aritySwitch},
 	{name: "logprobs", kind: kindInt},
-	{name: "request-rate", kind: kindFloat, preset: []string{"inf"}},
+	{name: "request-rate", kind: kindRate, preset: []string{"inf"}},
 	{name: "burstiness", kind: kindFloat, preset: []string{"1.0"}},
 	{name: "probe-request-rate", kind: kindFloat, preset: []string{"0.0"}},
 	{name: "disable-tqdm", arity: aritySwitch},

@@ -3,10 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +13,7 @@ import (
 	"github.com/servemark/servemark/internal/journal"
 	"github.com/servemark/servemark/internal/report"
 	"github.com/servemark/servemark/internal/stats"
+	"github.com/servemark/servemark/internal/telemetry"
 )
 
 // inputs is what the data sets may draw on.
@@ -54,7 +52,6 @@ func (s *session) measure(ctx context.Context) int {
 		}
 	}
 	interrupted := ctx.Err() != nil
-	s.trim(records, interrupted)
 	run := report.Run{
 		Plan: s.plan, Server: s.server, Started: started, Version: version(), Observed: s.beside.observed,
 		Summary: stats.Summarize(s.plan, records, stats.Options{Unfinished: interrupted || err != nil, Figures: s.figures, Health: s.health()}),
@@ -69,6 +66,7 @@ func (s *session) measure(ctx context.Context) int {
 			run.Figures = stats.StrictPerRequest(s.plan, records)
 		}
 	}
+	run.Findings = telemetry.Findings(run.Observed.Telemetry, &run.Summary)
 	s.result, s.records = &run, records
 	if s.spec.Dialect == bench.DialectVLLM {
 		completeVLLM(&run, records)
@@ -83,7 +81,7 @@ func (s *session) measure(ctx context.Context) int {
 	if interrupted {
 		return exitInterrupted
 	}
-	return max(code, s.judge(&run.Summary))
+	return worse(code, s.judge(&run.Summary))
 }
 
 // send runs the plan; every record goes to the journal as it comes.
@@ -98,6 +96,7 @@ func (s *session) send(ctx context.Context) (records []bench.Record, started tim
 			screen.Go(func() { show.show(s.console, done) })
 		}
 		s.startProbes(ctx)
+		s.startSampling(ctx)
 	}
 	err = s.engine.Run(ctx, s.plan, func(r bench.Record) error {
 		s.count(&r)
@@ -139,80 +138,6 @@ func (s *session) count(r *bench.Record) {
 	}
 }
 
-// trim leaves the requests that a run limited by time did not come to out of its plan.
-func (s *session) trim(records []bench.Record, interrupted bool) {
-	if s.spec.Load.Duration == 0 || interrupted {
-		return
-	}
-	if len(records) == len(s.plan.Requests) && s.live.Sent.Load() > 0 {
-		last := records[len(records)-1]
-		if last.Admitted.Sub(0) < s.spec.Load.Duration-time.Second && !s.spec.Load.Scheduled() {
-			s.say("note: all %d planned requests were sent before the time was up; the run is shorter than --duration", len(records))
-		}
-	}
-	s.plan.Requests = s.plan.Requests[:len(records)]
-}
-
-// log is the journal of a run; without a file it takes everything and keeps nothing.
-type log struct {
-	s      *session
-	w      *journal.Writer
-	broken bool // a failed write has been told
-}
-
-func (l *log) open(now time.Time) {
-	path := l.s.job.journal
-	if path == "-" {
-		return
-	}
-	if path == "" {
-		path = l.s.journalName(now)
-	}
-	w, err := journal.Create(path, journal.Header{Version: version(), Started: now, Plan: l.s.plan, Server: l.s.server, Smoke: l.s.smoke, Figures: l.s.figures})
-	if err != nil {
-		l.s.warn("warning: no journal is kept: %s", safe(err.Error()))
-		return
-	}
-	l.w = w
-}
-
-// journalName is beside the output file, or here.
-func (s *session) journalName(now time.Time) string {
-	stem := "servemark"
-	if s.job.output != "" {
-		stem = strings.TrimSuffix(s.job.output, filepath.Ext(s.job.output))
-	}
-	name := fmt.Sprintf("%s-%s.journal", stem, now.Format("20060102-150405"))
-	for i := 2; exists(name); i++ {
-		name = fmt.Sprintf("%s-%s-%d.journal", stem, now.Format("20060102-150405"), i)
-	}
-	return name
-}
-
-func exists(path string) bool { _, err := os.Stat(path); return err == nil }
-
-// append writes a record; the first failure is told, and the run goes on with what is in memory.
-func (l *log) append(r bench.Record) {
-	if l.w == nil {
-		return
-	}
-	if err := l.w.Append(r); err != nil && !l.broken {
-		l.s.warn("warning: the journal has a gap, the run goes on: %s", safe(err.Error()))
-		l.broken = true
-	}
-}
-
-func (l *log) close(e journal.End) {
-	if l.w == nil {
-		return
-	}
-	if err := l.w.Close(e); err != nil {
-		l.s.warn("warning: %s", safe(err.Error()))
-		return
-	}
-	l.s.journalPath = l.w.Path()
-}
-
 // publish prints the report and appends the result line. A line that cannot be written is printed, so that no result is lost.
 func (s *session) publish(run report.Run) int {
 	if s.spec.Dialect == bench.DialectVLLM {
@@ -237,9 +162,7 @@ func (s *session) publish(run report.Run) int {
 			s.say("result appended to %s", safe(s.job.output))
 		}
 	}
-	if s.journalPath != "" {
-		s.say("journal: %s (servemark report %s prints this again)", safe(s.journalPath), safe(s.journalPath))
-	}
+	s.sayJournal()
 	return code
 }
 

@@ -70,16 +70,20 @@ func (p *progress) show(c *console, done <-chan struct{}) {
 	}
 }
 
+// bar draws a bar with the counts, and under it the speeds, so that both fit a terminal of 80 columns.
 func (p *progress) bar(c *console, done <-chan struct{}) {
-	bars := mpb.New(mpb.WithOutput(c.err), mpb.WithRefreshRate(redraw), mpb.WithWidth(24))
+	bars := mpb.New(mpb.WithOutput(c.err), mpb.WithRefreshRate(redraw), mpb.WithWidth(20))
 	bar := bars.New(int64(p.total), mpb.BarStyle().Rbound("]"), mpb.BarRemoveOnComplete(),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + p.line() })))
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + strings.Join(p.counts(time.Now()), "  ") })))
+	speeds := bars.New(0, mpb.NopStyle(), mpb.BarRemoveOnComplete(),
+		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return strings.Join(p.speeds(time.Now()), "  ") })))
 	tick := time.NewTicker(redraw)
 	defer tick.Stop()
 	for {
 		select {
 		case <-done:
 			bar.Abort(true)
+			speeds.Abort(true)
 			bars.Wait()
 			return
 		case <-tick.C:
@@ -91,15 +95,20 @@ func (p *progress) bar(c *console, done <-chan struct{}) {
 // line says where the run is, in one line.
 func (p *progress) line() string {
 	now := time.Now()
-	done, sent := p.live.Done.Load(), p.live.Sent.Load()
-	parts := []string{
-		fmt.Sprintf("%.0fs", now.Sub(p.start).Seconds()),
-		fmt.Sprintf("sent %d", sent), fmt.Sprintf("done %d", done), fmt.Sprintf("failed %d", p.live.Failed.Load()),
-		fmt.Sprintf("in flight %d", p.live.InFlight.Load()), fmt.Sprintf("%.0f tok/s", p.rate(now)),
+	return strings.Join(append(p.counts(now), p.speeds(now)...), "  ")
+}
+
+func (p *progress) counts(now time.Time) []string {
+	sent := fmt.Sprintf("sent %d/%d", p.live.Sent.Load(), p.total)
+	if p.limit > 0 {
+		sent = fmt.Sprintf("sent %d", p.live.Sent.Load())
 	}
-	if p.limit == 0 {
-		parts[1] = fmt.Sprintf("sent %d/%d", sent, p.total)
-	}
+	return []string{fmt.Sprintf("%.0fs", now.Sub(p.start).Seconds()), sent, fmt.Sprintf("done %d", p.live.Done.Load()),
+		fmt.Sprintf("failed %d", p.live.Failed.Load()), fmt.Sprintf("in flight %d", p.live.InFlight.Load())}
+}
+
+func (p *progress) speeds(now time.Time) []string {
+	parts := []string{fmt.Sprintf("%.0f tok/s", p.rate(now))}
 	p.mu.Lock()
 	firsts := slices.Clone(p.firsts)
 	p.mu.Unlock()
@@ -107,10 +116,10 @@ func (p *progress) line() string {
 		slices.Sort(firsts)
 		parts = append(parts, fmt.Sprintf("TTFT p50 %s p99 %s", short(firsts[n/2]), short(firsts[min(n-1, n*99/100)])))
 	}
-	if left := p.left(now, done); left > 0 {
+	if left := p.left(now, p.live.Done.Load()); left > 0 {
 		parts = append(parts, fmt.Sprintf("%s left", left.Round(time.Second)))
 	}
-	return strings.Join(parts, "  ")
+	return parts
 }
 
 // rate is token events per second since the last second or so.

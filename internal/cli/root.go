@@ -19,7 +19,13 @@ import (
 func Main(args []string) int {
 	ctx, stop := interruptible()
 	defer stop()
-	return execute(ctx, newConsole(), args)
+	c := newConsole()
+	code := execute(ctx, c, args)
+	if out, ok := c.out.(*checked); ok && out.err != nil && code != exitInterrupted {
+		c.warn("servemark: the output could not be written: %v", out.err)
+		return worse(code, exitFailed)
+	}
+	return code
 }
 
 // interruptible returns a context that the first Ctrl-C or SIGTERM ends; the second ends the process.
@@ -63,7 +69,11 @@ func execute(ctx context.Context, c *console, args []string) int {
 		})
 	}
 	if err := root.ExecuteContext(ctx); err != nil {
-		c.warn("servemark: %s", safe(err.Error()))
+		for i, line := range strings.Split(strings.TrimSpace(err.Error()), "\n") {
+			if line = strings.TrimSpace(line); line != "" {
+				c.warn("%s%s", []string{"servemark: ", "  "}[min(i, 1)], safe(line))
+			}
+		}
 		c.warn("See servemark --help.")
 		return exitUsage
 	}

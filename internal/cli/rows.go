@@ -14,8 +14,9 @@ const (
 	unknownReply = 50 * time.Millisecond // a quick reply, where no smoke test has told
 )
 
-// rowsFor is how many requests a run limited by time can come to at most. On a schedule the rate decides; with a fixed
-// concurrency a slot takes as long as the smoke test did, scaled to the asked length, since under load nothing gets faster.
+// rowsFor is how many requests are made for a run that time ends. On a schedule the rate decides, with room for six standard
+// deviations; with a fixed concurrency the smoke test's time to the first token and pace decide, each taken four times as
+// fast as it was seen, since caches and connections were cold. A run that comes to the end of its prompts says so and is SUSPECT.
 func rowsFor(spec *bench.Spec, smoke *bench.Record) int {
 	seconds := spec.Load.Duration.Seconds()
 	if rate := spec.Load.Rate; rate > 0 {
@@ -28,11 +29,13 @@ func rowsFor(spec *bench.Spec, smoke *bench.Record) int {
 	}
 	each := unknownReply
 	if smoke != nil {
-		if d, ok := bench.Elapsed(smoke.Sent, smoke.Done); ok {
-			each = d / 2 // caches and connections were cold
-			if n := smoke.Usage.Completion.Or(0); n > 1 && spec.Dataset.OutputTokens > n {
-				each = each * time.Duration(spec.Dataset.OutputTokens) / time.Duration(n)
+		if first, ok := bench.Elapsed(smoke.Sent, smoke.FirstChunk()); ok {
+			each = first
+			if n := len(smoke.Chunks); n > 1 && spec.Dataset.OutputTokens > 1 {
+				pace := smoke.LastChunk().Sub(smoke.FirstChunk()) / time.Duration(n-1)
+				each += pace * time.Duration(spec.Dataset.OutputTokens-1)
 			}
+			each /= 4
 		}
 	}
 	each = max(each, time.Millisecond)

@@ -2,10 +2,9 @@ package cli
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"net/http"
-	"slices"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/servemark/servemark/internal/bench"
@@ -20,7 +19,7 @@ var runTable = append([]flagDef{
 	{name: "tokenizer", help: "file, folder or org/name (default: what the server declares, else its usage counts)"},
 	{name: "api", preset: []string{"chat"}, choices: []string{"chat", "completions", "generate"}, help: "protocol: chat, completions, or SGLang's own generate"},
 	{name: "concurrency", kind: kindInt, help: "requests in flight (default 8 without --rate)"},
-	{name: "rate", help: "mean arrivals per second, Poisson; inf or -1 is unlimited"},
+	{name: "rate", kind: kindRate, help: "mean arrivals per second, Poisson; inf or -1 is unlimited"},
 	{name: "requests", kind: kindInt, help: "how many requests (default 64)"},
 	{name: "duration", kind: kindDuration, help: "stop sending after this time instead (30s, 2m)"},
 	{name: "input-tokens", kind: kindInt, preset: []string{"256"}, help: "prompt length"},
@@ -34,9 +33,11 @@ var runTable = append([]flagDef{
 	{name: "no-stream", arity: aritySwitch, help: "ask for whole replies; TTFT, TPOT and ITL are then n/a"},
 	{name: "no-ignore-eos", arity: aritySwitch, help: "let answers end by themselves"},
 	{name: "extra-request-body", help: "JSON object merged last into every request"},
-	{name: "header", arity: arityMany, help: "extra header KEY=VALUE"},
+	{name: "header", arity: arityMany, repeat: true, help: "extra header KEY=VALUE"},
 	{name: "seed", kind: kindInt, preset: []string{"42"}, help: "same seed, same prompts and arrivals"},
-	{name: "slo", kind: kindSLO, arity: arityMany, help: "limits a request must keep to count as good: ttft, tpot, e2el in ms"},
+	{name: "slo", kind: kindSLO, arity: arityMany, repeat: true, help: "limits a request must keep to count as good: ttft, tpot, e2el in ms"},
+	{name: "metrics", preset: []string{"auto"}, help: "the server's own numbers, read once a second during the load: auto (its /metrics, else SGLang's /v1/loads), off, or the address of another page"},
+	{name: "gpu-metrics", help: "address of a dcgm-exporter's page, for power and tokens per joule: http://HOST:9400/metrics"},
 	{name: "output", help: "append the result as one JSON line to this file"},
 	{name: "journal", help: "where the journal goes (default: servemark-TIME.journal here); - for none"},
 	{name: "save-text", arity: aritySwitch, help: "keep prompts and answers in the journal"},
@@ -68,6 +69,7 @@ func runJob(a *arguments, getenv func(string) string) job {
 	r.target(getenv)
 	r.load()
 	r.dataset()
+	r.listening()
 	r.screen()
 	return r.job
 }
@@ -89,8 +91,7 @@ func (r *runReader) target(getenv func(string) string) {
 		}
 		r.job.notes = append(r.job.notes, notes...)
 		if user != nil {
-			password, _ := user.Password()
-			r.job.auth = endpoint.Auth{}.WithBasic(user.Username(), password)
+			r.job.user = user
 		}
 		if i == 0 {
 			t.BaseURL = base
@@ -107,21 +108,14 @@ func (r *runReader) target(getenv func(string) string) {
 	}
 	t.Stream = !r.on("no-stream")
 	t.ReadyTimeout, _ = parseDuration(r.text("ready-timeout"))
-	headers, err := parseHeaders(r.list("header"))
-	if err != nil {
-		r.wrong("header", err.Error(), "write it as --header Key=Value")
-	}
-	extra := http.Header{}
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		extra.Set(name, headers[name])
-		t.HeaderNames = append(t.HeaderNames, name)
-	}
-	if auth := endpoint.AuthFromEnv(getenv, extra); auth.Present() || r.job.auth.From() == "" {
-		r.job.auth = auth
-	}
-	t.KeyFrom = r.job.auth.From()
+	r.readAuth(t, &r.job, getenv)
 	m := &r.job.spec.Model
 	m.Asked, m.Tokenizer = r.text("model"), bench.TokenizerSource(r.text("tokenizer"))
+	for _, name := range []string{"model", "tokenizer"} {
+		if r.typed(name) && strings.TrimSpace(r.text(name)) == "" {
+			r.wrong(name, "is empty", "name one, or leave the flag out to have it found")
+		}
+	}
 }
 
 func (r *runReader) load() {
@@ -166,7 +160,6 @@ func (r *runReader) load() {
 	if s.Warmup, _ = r.whole("warmup"); s.Warmup < 0 {
 		r.wrong("warmup", fmt.Sprintf("%d is out of range: at least 0", s.Warmup), "")
 	}
-	r.job.smokeTest = s.Warmup > 0
 	s.SLOs = parseSLOs(r.list("slo"))
 	s.Goals = r.goals()
 	if r.job.runs, _ = r.whole("runs"); r.job.runs < 1 {
@@ -215,6 +208,21 @@ func (r *runReader) positive(name string) int {
 		r.wrong(name, fmt.Sprintf("%d is out of range: at least 1", n), "")
 	}
 	return n
+}
+
+// listening reads where the server's own numbers are.
+func (r *runReader) listening() {
+	l := &r.job.listening
+	l.serverOff, l.metrics, l.gpus = r.text("metrics") == "off", r.text("metrics"), r.text("gpu-metrics")
+	if l.metrics == "auto" || l.metrics == "off" {
+		l.metrics = ""
+	}
+	for name, address := range map[string]string{"metrics": l.metrics, "gpu-metrics": l.gpus} {
+		if u, err := url.Parse(address); address != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+			r.wrong(name, fmt.Sprintf("%q is no address of a page", address), "write it as http://HOST:PORT/metrics")
+		}
+	}
+	l.on = !l.serverOff || l.gpus != ""
 }
 
 // screen reads the body settings and what concerns files and screen.

@@ -32,6 +32,7 @@ type session struct {
 	client  *http.Client // for introspection, never for load
 
 	hub       *hub.Client
+	hubFault  error // why there is no hub client
 	server    bench.Server
 	tokenizer doctor.Tokenizer
 	template  *doctor.Template // nil where there is none
@@ -51,6 +52,8 @@ type session struct {
 	// figures are measured outside the load and may be named by goals.
 	figures     map[string]bench.Measure
 	journalPath string
+	// posted is true once anything was posted: a refusal then says only that no load was sent.
+	posted bool
 	// beside is what goes on beside the load: profiler, probes, the server's counters.
 	beside beside
 	// result is the run's report once it is measured; nil before.
@@ -98,16 +101,17 @@ func (s *session) run(ctx context.Context) int {
 	for _, n := range s.job.notes {
 		s.say("note: %s", safe(n))
 	}
-	steps := []func(context.Context) error{s.lookHere, s.lookThere, s.findTokenizer, s.prepare, s.warmUp, s.calibrate, s.makePlan, s.flush}
-	if s.spec.Strict { // the original warms up with its first row
-		steps = []func(context.Context) error{s.lookHere, s.lookThere, s.findTokenizer, s.prepare, s.calibrate, s.makePlan, s.warmUp, s.flush}
-	}
+	steps := []func(context.Context) error{s.lookHere, s.lookThere, s.findTokenizer, s.prepare, s.warmUpFirst, s.calibrate, s.makePlan, s.warmUp, s.flush}
 	if s.before != nil {
 		steps = append(steps, s.before)
 	}
 	steps = append(steps, s.startBeside)
 	for _, step := range steps {
-		if err := step(ctx); err != nil {
+		err := step(ctx)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
 			s.client.CloseIdleConnections()
 			return s.stopped(ctx, err)
 		}
@@ -124,10 +128,27 @@ func (s *session) stopped(ctx context.Context, err error) int {
 		return exitInterrupted
 	}
 	var r *refusal
-	if errors.As(err, &r) {
-		return s.refuse(s.command, r.code, r.faults)
+	if !errors.As(err, &r) {
+		r = &refusal{exitRefused, []string{err.Error()}}
 	}
-	return s.refuse(s.command, exitRefused, []string{err.Error()})
+	when := "nothing was sent"
+	if s.posted {
+		when = "no load was sent"
+	}
+	for i, f := range r.faults {
+		r.faults[i] = s.job.auth.Redact(f)
+	}
+	return s.console.refuseWhen(s.command, r.code, when, r.faults)
+}
+
+// say and warn print a line without the user's own secrets, which a server may repeat.
+
+func (s *session) say(format string, args ...any) {
+	s.console.say("%s", s.job.auth.Redact(fmt.Sprintf(format, args...)))
+}
+
+func (s *session) warn(format string, args ...any) {
+	s.console.warn("%s", s.job.auth.Redact(fmt.Sprintf(format, args...)))
 }
 
 // lookHere checks what this machine alone decides: files, limits, a tokenizer that was named.
@@ -136,16 +157,14 @@ func (s *session) lookHere(ctx context.Context) error {
 	opts := hub.FromEnv(s.getenv)
 	opts.UserAgent = "servemark/" + version()
 	opts.Renamed = func(from hub.Repo, to string) { s.say("note: %s is called %s on the hub now", from, safe(to)) }
-	if client, err := hub.New(opts); err == nil {
-		s.hub = client
-	}
+	s.hub, s.hubFault = hub.New(opts)
 	if s.job.output != "" {
 		errs = append(errs, report.CheckAppend(s.job.output)) // tried before the run, so that no result is lost to a slip
 	}
 	if !s.job.dryRun {
 		errs = append(errs, s.job.vllm.checkPlace())
 	}
-	errs = append(errs, doctor.OpenFiles(s.connections()))
+	errs = append(errs, s.roomForConnections(), s.roomForPrompts(), s.checkJournal())
 	if source := s.spec.Model.Tokenizer; source != "" {
 		t, err := s.finder(nil).Named(ctx, source)
 		errs = append(errs, err)
@@ -166,18 +185,63 @@ func assumeTokenizer(in *dataset.Inputs) {
 	in.Template = func(json.RawMessage, bool) (string, error) { return "", nil }
 }
 
-// connections is the most that can be open at once.
-func (s *session) connections() int {
-	n := max(s.spec.Dataset.Rows, 1)
-	if c := s.spec.Load.Concurrency; c > 0 && (c < n || s.spec.Load.Duration > 0) {
-		n = c
+// roomForConnections raises the limit of open files. How many requests a schedule without a cap has in flight is not known
+// beforehand, so there a low limit is only told.
+func (s *session) roomForConnections() error {
+	load := &s.spec.Load
+	rows := s.spec.Dataset.Rows
+	if load.Scheduled() && load.Duration > 0 {
+		rows = int(min(load.Rate*load.Duration.Seconds(), mostRows)) + 1
 	}
-	return n
+	need := max(rows, 1)
+	if c := load.Concurrency; c > 0 && (c < need || load.Duration > 0) {
+		need = c
+	}
+	err := doctor.OpenFiles(need)
+	if err != nil && load.Scheduled() && load.Concurrency == 0 {
+		s.say("note: %s; that many are open only if replies take that long", err)
+		return nil
+	}
+	return err
 }
 
+// roomForPrompts refuses lengths and numbers that cannot be held in memory.
+func (s *session) roomForPrompts() error {
+	d := &s.spec.Dataset
+	each := float64(bytesPerRequest)
+	if strings.HasPrefix(d.Name, "random") {
+		each += bytesPerToken * float64(d.InputTokens)
+	}
+	if need := each * float64(max(d.Rows, 1)); need > mostBytes {
+		return fmt.Errorf("%d prompts of up to %d tokens need about %.0f GB of memory to be made before the run; ask for fewer or shorter ones", d.Rows, d.InputTokens, need/1e9)
+	}
+	return nil
+}
+
+// Memory of a plan, measured roughly: text and request with its encoded body.
+const (
+	bytesPerRequest = 4 << 10
+	bytesPerToken   = 16
+	mostBytes       = 12e9
+)
+
 func (s *session) finder(server func(context.Context) (doctor.Text, error)) *doctor.Finder {
-	return &doctor.Finder{Hub: s.hub, Server: server, SameMachine: loopback(s.spec.Target.BaseURL),
-		Say: func(line string) { s.say("tokenizer: %s", safe(line)) }}
+	return &doctor.Finder{Hub: s.hub, HubFault: s.hubFault, Server: server, SameMachine: loopback(s.spec.Target.BaseURL),
+		Say: func(line string) { s.say("tokenizer: %s", safe(line)) }, Progress: s.downloads()}
+}
+
+// downloads tells large downloads in quarters.
+func (s *session) downloads() func(file string, done, total int64) {
+	told := map[string]int64{}
+	return func(file string, done, total int64) {
+		if total < 4<<20 {
+			return
+		}
+		if quarter := 4 * done / total; quarter > told[file] {
+			told[file] = quarter
+			s.warn("%s: %d of %d MB", safe(file), done>>20, total>>20)
+		}
+	}
 }
 
 // loopback reports whether a URL's host is this machine.
@@ -216,8 +280,19 @@ func (s *session) lookThere(ctx context.Context) error {
 	for _, n := range notes {
 		s.say("note: %s", safe(n))
 	}
-	s.spec.Model.Served = served
-	return nil
+	s.spec.Model.Served, s.spec.Model.Repo = served, doctor.Repo(s.spec.Model, served, &found)
+	return s.fitsServer()
+}
+
+// fitsServer refuses exact lengths that the server's context cannot hold before any prompt is made.
+func (s *session) fitsServer() error {
+	d := &s.spec.Dataset
+	most, ok := s.server.MaxLen.Get()
+	if !ok || !s.job.native || !strings.HasPrefix(d.Name, "random") || d.RangeRatio != 1 || d.InputTokens+d.OutputTokens <= most {
+		return nil
+	}
+	return refused(fmt.Errorf("requests of %d + %d tokens (prompt and answer) were asked for and the server's context holds %d: ask for less with --input-tokens or --output-tokens",
+		d.InputTokens, d.OutputTokens, most))
 }
 
 func must(u *url.URL, _ error) *url.URL { return u }
@@ -261,13 +336,22 @@ func (s *session) findTokenizer(ctx context.Context) error {
 
 // serverTokenizer reaches the server's own tokenize route.
 func (s *session) serverTokenizer(ctx context.Context) (doctor.Text, error) {
+	s.posted = true
+	ctx, cancel := context.WithTimeout(ctx, tokenizerWait)
+	defer cancel()
 	t, err := endpoint.NewTokenizer(ctx, s.client, s.spec.Target.BaseURL,
 		endpoint.TokenizerOptions{Auth: s.job.auth, Served: s.spec.Model.Served, Engine: s.server.Engine, Version: version()})
 	if err != nil {
+		if ctx.Err() != nil {
+			err = fmt.Errorf("no answer within %s", tokenizerWait)
+		}
 		return nil, err // not t: a nil *Tokenizer in an interface is not nil
 	}
 	return t, nil
 }
+
+// tokenizerWait bounds the search for the server's tokenize route.
+const tokenizerWait = 8 * time.Second
 
 // probe checks the tokenizer against the server's own, where both are there and something may be posted.
 func (s *session) probe(ctx context.Context) {
@@ -351,9 +435,9 @@ func (s *session) makePlan(ctx context.Context) error {
 	if errs := dataset.CheckInputs(s.spec, &in); len(errs) > 0 {
 		return refused(errs...)
 	}
-	p, err := plan.Build(*s.spec, in)
+	p, err := s.build(ctx, in)
 	if err != nil {
-		return refused(err)
+		return err
 	}
 	s.plan = p
 	if err := s.fits(); err != nil {
@@ -364,6 +448,25 @@ func (s *session) makePlan(ctx context.Context) error {
 		s.say("note: %s", safe(n))
 	}
 	return nil
+}
+
+// build makes the plan beside the wait for Ctrl-C: many long prompts take seconds.
+func (s *session) build(ctx context.Context, in dataset.Inputs) (*bench.Plan, error) {
+	type built struct {
+		plan *bench.Plan
+		err  error
+	}
+	done := make(chan built, 1)
+	go func() {
+		p, err := plan.Build(*s.spec, in)
+		done <- built{p, err}
+	}()
+	select {
+	case b := <-done:
+		return b.plan, refused(b.err)
+	case <-ctx.Done():
+		return nil, ctx.Err() // the process ends
+	}
 }
 
 // fits refuses, in servemark's own commands, requests that the server's context cannot hold; in a dialect it is said.

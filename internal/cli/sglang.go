@@ -101,15 +101,15 @@ func (s *sglangReader) target() {
 	t.Engine, t.API, s.api = b.engine, b.api, b.api
 	t.Stream = !s.on("disable-stream") && !b.api.Pooling()
 	s.readAddress(t, &s.job, b.port)
-	if n, ok := s.whole("ready-check-timeout-sec"); ok && n < 0 {
-		s.wrong("ready-check-timeout-sec", fmt.Sprintf("%d is out of range: seconds from 0 (do not wait)", n), "")
+	if n, ok := s.whole("ready-check-timeout-sec"); ok && (n < 0 || n > 1e9) {
+		s.wrong("ready-check-timeout-sec", fmt.Sprintf("%d is out of range: seconds from 0 (do not wait) to 1e9", n), "")
 	} else {
 		t.ReadyTimeout = time.Duration(n) * time.Second
 	}
 	s.readAuth(t, &s.job, s.getenv)
 }
 
-// readAuth takes the extra headers and the key; a key or header beats what stands in the address.
+// readAuth takes the extra headers and the key; a key or an Authorization header beats what stands in the address.
 func (a *arguments) readAuth(t *bench.Target, j *job, getenv func(string) string) {
 	headers, err := parseHeaders(a.list("header"))
 	if err != nil {
@@ -120,8 +120,20 @@ func (a *arguments) readAuth(t *bench.Target, j *job, getenv func(string) string
 		extra.Set(name, headers[name])
 		t.HeaderNames = append(t.HeaderNames, name)
 	}
-	if auth := endpoint.AuthFromEnv(getenv, extra); auth.Present() || j.auth.From() == "" {
-		j.auth = auth
+	for _, name := range []string{"OPENAI_API_KEY", "API_KEY"} {
+		if strings.ContainsAny(strings.TrimSpace(getenv(name)), "\r\n\x00") {
+			a.faults = append(a.faults, fault{what: name + " holds a line break", cause: "two lines of a file were taken", cure: "set it to the key alone"})
+		}
+	}
+	j.auth = endpoint.AuthFromEnv(getenv, extra)
+	if j.user != nil {
+		if j.auth.From() != "" || extra.Get("Authorization") != "" {
+			j.notes = append(j.notes, "user and password of the address are not sent: a key or an Authorization header is")
+		} else {
+			password, _ := j.user.Password()
+			j.auth = j.auth.WithBasic(j.user.Username(), password)
+			j.notes = append(j.notes, "user and password of the address are sent as basic authentication")
+		}
 	}
 	t.KeyFrom = j.auth.From()
 }
@@ -150,10 +162,7 @@ func (a *arguments) readAddress(t *bench.Target, j *job, defaultPort int) {
 		j.notes = append(j.notes, fmt.Sprintf("--%s: %s", flag, n))
 	}
 	t.BaseURL = base
-	if user != nil {
-		password, _ := user.Password()
-		j.auth = endpoint.Auth{}.WithBasic(user.Username(), password)
-	}
+	j.user = user
 }
 
 // reachable turns an address to listen on into one to connect to.
@@ -212,7 +221,6 @@ func (s *sglangReader) load() {
 	if n, _ := s.whole("warmup-requests"); n > 0 {
 		spec.Warmup = n
 	}
-	s.job.smokeTest = spec.Warmup > 0
 	spec.SLOs = parseSLOs(s.list("goodput"))
 	spec.Goals = s.goals()
 	spec.MaxErrorRate = s.share("max-error-rate")

@@ -68,9 +68,14 @@ func parseRate(s string) (rate float64, err error) {
 		return 0, nil
 	case !(v > 0):
 		return 0, fmt.Errorf("%s is out of range: requests per second above 0", s)
+	case v < leastRate:
+		return 0, fmt.Errorf("%s is less than one request in %d days", s, 11)
 	}
 	return v, nil
 }
+
+// leastRate is a request in eleven and a half days.
+const leastRate = 1e-6
 
 // parseHeaders reads KEY=VALUE words (or "Key: value"). Values may be secrets and stay out of messages.
 func parseHeaders(list []string) (map[string]string, error) {

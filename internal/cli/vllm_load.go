@@ -54,7 +54,6 @@ func (v *vllmReader) load() {
 	}
 	spec.Seed = int64(seed)
 	spec.Warmup = v.least("num-warmups", 0)
-	v.job.smokeTest = spec.Warmup > 0
 	spec.SLOs = parseSLOs(v.list("goodput"))
 	spec.Goals = v.goals()
 	spec.MaxErrorRate = v.share("max-error-rate")

@@ -15,11 +15,22 @@ import (
 // warmupTokens caps the answers of warm-up requests, as the original does.
 const warmupTokens = 32
 
-// warmUp sends the warm-up requests before the clock starts. The first goes alone and is the smoke test: its failure, or an
+// warmUpFirst warms up before the prompts are made where their number or length follows from what the server answers.
+func (s *session) warmUpFirst(ctx context.Context) error {
+	if !s.spec.Strict && (s.spec.Load.Duration > 0 || s.uncounted()) {
+		return s.warmUp(ctx)
+	}
+	return nil
+}
+
+// uncounted reports whether prompts of a given length are wanted and nobody here can count.
+func (s *session) uncounted() bool { return s.tokenizer.Text == nil && s.spec.Dataset.Name == "random" }
+
+// warmUp sends the warm-up requests, once, before the clock starts. The first goes alone and is the smoke test: its failure, or an
 // answer that makes no sense, refuses the run with the server's own words.
 func (s *session) warmUp(ctx context.Context) error {
 	n := s.spec.Warmup
-	if n == 0 {
+	if n == 0 || s.smoke != nil {
 		return nil
 	}
 	s.say("Starting warmup with %d sequences...", n)
@@ -82,6 +93,7 @@ func (s *session) ask(ctx context.Context, i int) (bench.Record, error) {
 	if err != nil {
 		return bench.Record{}, err
 	}
+	s.posted = true
 	return s.ahead.One(ctx, r)
 }
 
@@ -125,7 +137,7 @@ const smokeWords = 48
 // calibrate measures how many tokens a corpus word is, where prompts of a given length are wanted and nobody here can
 // count: two one-token requests, of which only the stated usage is kept.
 func (s *session) calibrate(ctx context.Context) error {
-	if s.tokenizer.Text != nil || s.spec.Dataset.Name != "random" {
+	if !s.uncounted() {
 		return nil
 	}
 	if s.spec.Warmup == 0 {
@@ -136,6 +148,7 @@ func (s *session) calibrate(ctx context.Context) error {
 	var points [2]dataset.Point
 	for i, words := range []int{64, 512} {
 		r := &bench.Request{ID: i, Prompt: bench.Prompt{Text: dataset.CalibrationPrompt(words, i)}, OutputTokens: 1}
+		s.posted = true
 		rec, err := s.ahead.One(ctx, r)
 		if err != nil {
 			return refused(err)

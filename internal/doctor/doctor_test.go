@@ -98,7 +98,7 @@ func TestNamedTokenizerThatFailsIsAnError(t *testing.T) {
 		"./not-here": "no such file or folder",
 		dir:          "tokenizer.json",
 		"bare":       "not the name of a repository",
-		"org/name":   "no folder for the hub cache",
+		"org/name":   "no folder for its cache",
 	} {
 		_, err := f.Named(context.Background(), bench.TokenizerSource(source))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), source) {
@@ -161,6 +161,25 @@ func TestIsRepoAndIsPath(t *testing.T) {
 	} {
 		if got := [2]bool{IsPath(s), IsRepo(s)}; got != want {
 			t.Errorf("IsPath, IsRepo(%q) = %v, want %v", s, got, want)
+		}
+	}
+}
+
+func TestRepo(t *testing.T) {
+	snapshot := "/c/models--zai-org--GLM-5/snapshots/" + strings.Repeat("b", 40)
+	for _, tc := range []struct {
+		asked bench.Model
+		srv   bench.Server
+		want  bench.ModelRepo
+	}{
+		{bench.Model{Asked: "glm-5"}, bench.Server{}, ""},
+		{bench.Model{Asked: "org/typed"}, bench.Server{}, "org/typed"},
+		{bench.Model{Asked: "org/typed"}, bench.Server{ModelPath: "org/declared"}, "org/declared"},
+		{bench.Model{}, bench.Server{ModelPath: snapshot}, "zai-org/GLM-5@" + bench.ModelRepo(strings.Repeat("b", 40))},
+		{bench.Model{}, bench.Server{ModelPath: "/data/glm", Models: []bench.ModelCard{{ID: "served", Root: "org/root"}}}, "org/root"},
+	} {
+		if got := Repo(tc.asked, "served", &tc.srv); got != tc.want {
+			t.Errorf("Repo(%+v, %+v) = %q, want %q", tc.asked, tc.srv, got, tc.want)
 		}
 	}
 }

@@ -84,6 +84,25 @@ func IsRepo(s string) bool {
 	return err == nil
 }
 
+// Repo is where the weights are published as far as anybody says so: the server first, then the user; "" where nobody does.
+func Repo(asked bench.Model, served bench.ServedModel, srv *bench.Server) bench.ModelRepo {
+	said := []string{srv.ModelPath}
+	for _, m := range srv.Models {
+		if m.ID == served {
+			said = append(said, m.Root)
+		}
+	}
+	for _, s := range append(said, srv.ModelID, asked.Asked, string(served)) {
+		if repo, ok := hub.FromSnapshotPath(s); ok {
+			return bench.ModelRepo(repo.String())
+		}
+		if IsRepo(s) {
+			return bench.ModelRepo(s)
+		}
+	}
+	return ""
+}
+
 // candidate is one place a tokenizer may come from.
 type candidate struct {
 	source bench.TokenizerSource

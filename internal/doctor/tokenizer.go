@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,6 +41,8 @@ type Tokenizer struct {
 // Finder finds tokenizers. Hub nil means that no cache can be read.
 type Finder struct {
 	Hub *hub.Client
+	// HubFault says why Hub is nil.
+	HubFault error
 	// Say announces a download (repo and host) before it starts.
 	Say func(string)
 	// Progress is told how a download goes; nil for nobody.
@@ -131,7 +134,7 @@ var (
 // fromHub takes the tokenizer from the local cache, else from the hub after saying so.
 func (f *Finder) fromHub(ctx context.Context, repo hub.Repo, source bench.TokenizerSource) (Tokenizer, error) {
 	if f.Hub == nil {
-		return Tokenizer{}, errors.New("it is a repository, and there is no folder for the hub cache on this machine")
+		return Tokenizer{}, fmt.Errorf("it is a repository, and the hub cannot be used: %w", cmp.Or(f.HubFault, errors.New("there is no folder for its cache")))
 	}
 	if dir, _, ok, err := f.Hub.CachedDir(repo); err == nil && ok {
 		if t, err := tokenizer.Open(dir); err == nil {

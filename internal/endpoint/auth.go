@@ -27,8 +27,8 @@ func AuthFromEnv(getenv func(string) string, extra http.Header) Auth {
 	return a
 }
 
-// WithBasic returns a copy that sends user and password as HTTP basic authentication, unless a key or an extra header
-// already authorizes; it is for addresses of the form http://user:password@host.
+// WithBasic returns a copy that sends user and password as HTTP basic authentication, unless a key already
+// authorizes (an extra Authorization header wins over both); it is for addresses of the form http://user:password@host.
 func (a Auth) WithBasic(user, password string) Auth {
 	if a.authorization == "" {
 		r := http.Request{Header: http.Header{}}

@@ -69,9 +69,6 @@ func NormalizeBase(raw string) (base string, user *url.Userinfo, notes []string,
 			break
 		}
 	}
-	if u.User != nil {
-		notes = append(notes, "user and password of the address are sent as basic authentication")
-	}
 	return u.Scheme + "://" + host + path, u.User, notes, nil
 }
 

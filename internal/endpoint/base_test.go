@@ -28,7 +28,7 @@ func TestNormalizeBase(t *testing.T) {
 		{"[::1]:8000", "http://[::1]:8000", 1, ""},
 		{"::1", "http://[::1]", 1, ""},
 		{"fe80::1/v1", "http://[fe80::1]", 1, ""},
-		{"http://u:pw@h:1", "http://h:1", 1, ""},
+		{"http://u:pw@h:1", "http://h:1", 0, ""},
 		{"http://h:", "http://h", 0, ""},
 		{"", "", 0, "empty"},
 		{"ftp://h:1", "", 0, "ftp is not spoken here; use http://, https:// or unix://"},

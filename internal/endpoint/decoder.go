@@ -15,7 +15,8 @@ import (
 type decoderOptions struct {
 	route    route
 	keepText bool
-	url      string // what was asked, for a 404
+	url      string              // what was asked, for a 404
+	hide     func(string) string // takes the user's own secrets out of a text that the server may have made of them
 }
 
 // form is what a body turns out to be.
@@ -37,6 +38,7 @@ type decoder struct {
 	form     form
 	stream   bool // the head says text/event-stream
 	encoding string
+	location string // where a redirect points
 	events   sseReader
 	body     []byte // of every form but events, bounded
 	last     bench.Instant
@@ -60,6 +62,9 @@ func (d *decoder) Head(status int, header http.Header) {
 	}
 	if status < 200 || status > 299 {
 		d.form = formRefusal
+	}
+	if status >= 300 && status <= 399 {
+		d.location = header.Get("Location")
 	}
 }
 
@@ -195,6 +200,12 @@ func (d *decoder) End(cause error) {
 	if d.rec.Failure == nil && !d.rec.Cancelled {
 		d.judge(cause)
 	}
+	if d.o.hide != nil {
+		d.rec.Text, d.rec.Finish = d.o.hide(d.rec.Text), d.o.hide(d.rec.Finish)
+		if f := d.rec.Failure; f != nil {
+			f.Message = d.o.hide(f.Message)
+		}
+	}
 	*d = decoder{rec: d.rec, o: d.o, over: true}
 }
 
@@ -252,6 +263,9 @@ func (d *decoder) refusal() string {
 	}
 	if message == "" {
 		message = http.StatusText(d.rec.Status)
+	}
+	if d.location != "" {
+		message += fmt.Sprintf(" to %s; a load is not sent on to another address: benchmark that one", bound(d.location))
 	}
 	if d.rec.Status == http.StatusNotFound {
 		message = bound(message) + " (asked: POST " + d.o.url + ")"

@@ -42,6 +42,7 @@ type Endpoint struct {
 	route route
 	extra body // Options.Body.Extra
 	head  http.Header
+	hide  func(string) string
 }
 
 // New checks the options and returns the protocol.
@@ -68,6 +69,7 @@ func New(o Options) (*Endpoint, error) {
 	e.head.Set("Accept-Encoding", "identity")
 	e.head.Set("User-Agent", userAgent(o.Version))
 	o.Auth.Apply(e.head)
+	e.hide = o.Auth.hider()
 	return e, nil
 }
 
@@ -134,7 +136,7 @@ func (e *Endpoint) adapt(b *body, r *bench.Request) {
 // Decoder returns the reader of one reply.
 func (e *Endpoint) Decoder(rec *bench.Record) bench.Decoder {
 	return newDecoder(rec, decoderOptions{
-		route: e.route, keepText: e.o.KeepText, url: e.o.BaseURL + e.Path(),
+		route: e.route, keepText: e.o.KeepText, url: e.o.BaseURL + e.Path(), hide: e.hide,
 	})
 }
 

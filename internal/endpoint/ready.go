@@ -35,19 +35,19 @@ func Ready(ctx context.Context, client *http.Client, base string, auth Auth, tim
 		if a.ok() || a.err == nil && (a.status == http.StatusNotFound || a.status == http.StatusMethodNotAllowed) {
 			return nil
 		}
-		cause, final := a.fault(), a.hopeless()
+		cause, final := newRedactor(auth).text(a.fault()), a.hopeless()
 		if a.barred() {
 			cause = fmt.Sprintf("%s refuses the request: %s; %s", base, cause, keyCure(auth))
 		}
 		if final {
-			return fmt.Errorf("the server is not ready: %s", newRedactor(auth).text(cause))
+			return fmt.Errorf("the server is not ready: %s", cause)
 		}
 		if time.Since(start) >= timeout {
-			return fmt.Errorf("the server is not ready after %s: GET %s%s: %s", timeout, base, routeModels, newRedactor(auth).text(cause))
+			return fmt.Errorf("the server is not ready after %s: GET %s%s: %s", timeout, base, routeModels, cause)
 		}
 		if cause != said || time.Since(saidAt) >= readyRepeat {
 			said, saidAt = cause, time.Now()
-			report(newRedactor(auth).text(cause))
+			report(cause)
 		}
 		pause := time.NewTimer(min(readyEvery-min(readyEvery, time.Since(began)), max(0, timeout-time.Since(start))))
 		select {

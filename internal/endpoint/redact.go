@@ -1,9 +1,11 @@
 package endpoint
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -28,25 +30,60 @@ func newRedactor(a Auth) *redactor {
 	}
 }
 
-// secrets lists the values that must not be shown.
+// secrets lists the values that must not be shown, longest first: the key in each form in which a server may repeat it, the
+// password of an address, and the values of extra headers, but for short ones under harmless names, which would hit words
+// that are no secrets.
 func (a Auth) secrets() []string {
 	var out []string
-	add := func(v string) {
-		if v = strings.TrimSpace(v); len(v) >= 8 { // shorter ones would hit words that are no secrets
+	add := func(v string, least int) {
+		if v = strings.TrimSpace(v); len(v) >= least {
 			out = append(out, v)
 		}
 	}
-	_, key, _ := strings.Cut(a.authorization, " ")
-	add(key)
-	add(a.authorization)
-	for name, values := range a.extra {
-		if secretName(name) || http.CanonicalHeaderKey(name) == "Cookie" {
-			for _, v := range values {
-				add(v)
-			}
+	scheme, key, _ := strings.Cut(a.authorization, " ")
+	add(key, 4)
+	add(a.authorization, 4)
+	if strings.EqualFold(scheme, "basic") {
+		if plain, err := base64.StdEncoding.DecodeString(key); err == nil {
+			_, password, _ := strings.Cut(string(plain), ":")
+			add(password, 4)
 		}
 	}
+	for name, values := range a.extra {
+		least := 8
+		if secretName(name) || http.CanonicalHeaderKey(name) == "Cookie" {
+			least = 4
+		}
+		for _, v := range values {
+			_, bare, _ := strings.Cut(v, " ") // "Bearer KEY"
+			add(v, least)
+			add(bare, 8)
+		}
+	}
+	slices.SortFunc(out, func(x, y string) int { return len(y) - len(x) })
 	return out
+}
+
+// Redact returns a text without the user's own secrets, for words of a server that may repeat them.
+func (a Auth) Redact(s string) string {
+	if hide := a.hider(); hide != nil {
+		return hide(s)
+	}
+	return s
+}
+
+// hider returns what Redact does, with the secrets found once; nil where there are none.
+func (a Auth) hider() func(string) string {
+	secrets := a.secrets()
+	if len(secrets) == 0 {
+		return nil
+	}
+	return func(s string) string {
+		for _, own := range secrets {
+			s = strings.ReplaceAll(s, own, redacted)
+		}
+		return s
+	}
 }
 
 // secretName reports whether a member or flag of that name holds a secret: by the words in it, but neither tokenizers

@@ -76,6 +76,9 @@ func gather(plan *bench.Plan, records []bench.Record) *run {
 // counts tells requests apart by what became of them.
 func (r *run) counts() bench.Summary {
 	s := bench.Summary{Planned: len(r.plan.Requests), Scheduled: r.scheduled}
+	if r.plan.Spec.Load.Duration > 0 {
+		s.Planned = len(r.records) // the plan holds more prompts than the time takes; how many belong to the run is seen afterwards
+	}
 	for _, rec := range r.records {
 		switch {
 		case rec.Cancelled:

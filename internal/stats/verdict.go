@@ -38,7 +38,7 @@ func (r *run) verdict(s *bench.Summary) bench.Verdict {
 	v := bench.Verdict{Level: bench.Valid}
 	rules := []func(*bench.Summary) (bench.VerdictLevel, string){
 		r.nothingMeasured, r.clockWrong, r.clockStepped, r.readLate, r.slotsEmpty, r.clientLate, r.scheduleMissed,
-		r.tooManyFailures, r.errorsInStreams, r.malformed, r.warmCache, r.inputDisagrees, r.outputDisagrees, r.limitIgnored,
+		r.tooManyFailures, r.errorsInStreams, r.malformed, r.warmCache, r.inputDisagrees, r.outputDisagrees, r.limitIgnored, r.ranOut,
 	}
 	for _, rule := range rules {
 		level, cause := rule(s)
@@ -193,6 +193,26 @@ func (r *run) malformed(s *bench.Summary) (bench.VerdictLevel, string) {
 	return bench.Suspect, fmt.Sprintf("malformed events: %d events of otherwise good replies could not be read; tokens in them "+
 		"have no time", s.MalformedCount)
 }
+
+// ranOut: a run that its duration should have ended came to the end of its prompts well before.
+func (r *run) ranOut(s *bench.Summary) (bench.VerdictLevel, string) {
+	asked := r.plan.Spec.Load.Duration
+	if asked == 0 || s.Partial || len(r.records) < len(r.plan.Requests) || len(r.records) == 0 {
+		return "", ""
+	}
+	var last bench.Instant
+	for _, rec := range r.records {
+		last = max(last, rec.Admitted)
+	}
+	if spent := last.Sub(0); spent < asked-asked/ranOutShare {
+		return bench.Suspect, fmt.Sprintf("too few prompts: all %d that were made had been sent after %s of %s; the run is that much shorter: ask for a number of requests instead of a time",
+			len(r.records), spent.Round(time.Millisecond), asked)
+	}
+	return "", ""
+}
+
+// ranOutShare: a run may end this part of its time early before it is said.
+const ranOutShare = 10
 
 // warmCache: prompts that were drawn at random and still hit the prefix cache were sent before.
 func (r *run) warmCache(*bench.Summary) (bench.VerdictLevel, string) {

@@ -75,6 +75,13 @@ func TestVerdict(t *testing.T) {
 			}
 			r.Done = r.LastChunk()
 		}), bench.Suspect, "schedule missed"},
+		{"prompts ran out", 100, func(p *bench.Plan, records []bench.Record) {
+			p.Spec.Load.Duration = records[len(records)-1].Admitted.Sub(0) * 2
+		}, bench.Suspect, "too few prompts: all 100"},
+		{"time was up", 100, func(p *bench.Plan, records []bench.Record) {
+			p.Spec.Load.Duration = records[len(records)-1].Admitted.Sub(0) * 2
+			p.Requests = append(p.Requests, bench.Request{ID: 100, Due: bench.At(p.Spec.Load.Duration + 1)})
+		}, bench.Valid, ""},
 		{"some failed", 100, each(func(i int, r *bench.Record) {
 			if i < 5 {
 				r.Chunks = nil

@@ -87,6 +87,9 @@ func fields(f flag) []string {
 	if f.Type != nil && kind[*f.Type] != "" {
 		out = append(out, "kind: "+kind[*f.Type])
 	}
+	if name == "request-rate" { // a float there; here also -1, and faults name the cure
+		out[len(out)-1] = "kind: kindRate"
+	}
 	var def any
 	if json.Unmarshal(f.Default, &def) == nil {
 		switch d := def.(type) {
