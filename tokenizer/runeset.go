@@ -16,18 +16,28 @@ type runeRange struct{ lo, hi rune }
 
 var allRunes = runeSet{{0, 0xD7FF}, {0xE000, utf8.MaxRune}}
 
-// setWhere collects the characters for which is holds.
+// setWhere collects the characters for which is holds. Nothing is assigned from U+34000 to U+DFFFF, so one stands for
+// all of them there.
 func setWhere(is func(rune) bool) runeSet {
+	const from, to = 0x34000, 0xDFFFF
 	var s runeSet
+	add := func(lo, hi rune) {
+		if n := len(s); n > 0 && s[n-1].hi == lo-1 {
+			s[n-1].hi = hi
+		} else {
+			s = append(s, runeRange{lo, hi})
+		}
+	}
 	for _, all := range allRunes {
 		for r := all.lo; r <= all.hi; r++ {
-			if !is(r) {
-				continue
-			}
-			if n := len(s); n > 0 && s[n-1].hi == r-1 {
-				s[n-1].hi = r
-			} else {
-				s = append(s, runeRange{r, r})
+			switch hit := is(r); {
+			case r == from:
+				if hit {
+					add(from, to)
+				}
+				r = to
+			case hit:
+				add(r, r)
 			}
 		}
 	}

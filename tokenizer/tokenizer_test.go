@@ -94,3 +94,21 @@ func TestOpenErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestEncodeAllocates bounds the allocations of encoding into a slice that is large enough.
+func TestEncodeAllocates(t *testing.T) {
+	tok, err := Builtin(BuiltinName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("The quick brown fox measures 42 tokens.\n", 50)
+	ids := make([]uint32, 0, 4096)
+	got := testing.AllocsPerRun(20, func() {
+		if _, err := tok.AppendEncode(ids, text, true); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if got > 4 {
+		t.Errorf("AppendEncode allocates %v times, want at most 4", got)
+	}
+}
