@@ -6,6 +6,8 @@ type Observed struct {
 	Speculation *Speculation `json:"speculation,omitempty"`
 	// Probes are one-token requests that were asked beside the load, outside its cap.
 	Probes []Record `json:"probes,omitempty"`
+	// Telemetry is what the server and its GPUs said of themselves; nil where nobody listened.
+	Telemetry *Telemetry `json:"telemetry,omitempty"`
 }
 
 // Speculation is how speculative decoding went.

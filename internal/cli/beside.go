@@ -3,12 +3,14 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/servemark/servemark/internal/bench"
 	"github.com/servemark/servemark/internal/endpoint"
+	"github.com/servemark/servemark/internal/telemetry"
 )
 
 // beside is what goes on beside the load of a session. The zero value is nothing.
@@ -18,6 +20,7 @@ type beside struct {
 	probing  sync.WaitGroup
 	profiled bool
 	observed bench.Observed
+	sampler  *telemetry.Sampler // nil where nobody listens
 }
 
 // profiling is how the server's profiler is started.
@@ -43,6 +46,9 @@ func (s *session) startBeside(ctx context.Context) error {
 	if s.counts() {
 		s.beside.before = endpoint.ReadCounters(ctx, s.client, s.spec.Target.BaseURL, s.job.auth)
 	}
+	if err := s.listen(ctx); err != nil {
+		return err
+	}
 	if s.job.profile == nil {
 		return nil
 	}
@@ -56,6 +62,33 @@ func (s *session) startBeside(ctx context.Context) error {
 		}
 	}
 	return refused(errs...)
+}
+
+// listen finds out what there is to sample. A page that the user named has to be there; the server's own may be missing.
+func (s *session) listen(ctx context.Context) error {
+	l := s.job.listening
+	if !l.on {
+		return nil
+	}
+	base := s.spec.Target.BaseURL
+	if l.serverOff {
+		base = ""
+	}
+	sampler, why, ok := telemetry.Open(ctx, telemetry.Options{BaseURL: base, Metrics: l.metrics, GPUs: l.gpus, Apply: s.job.auth.Apply, Client: s.client})
+	if why != "" && (l.metrics != "" || l.gpus != "") {
+		return refused(errors.New(why))
+	}
+	if ok {
+		s.beside.sampler = sampler
+	}
+	return nil
+}
+
+// startSampling begins with the load.
+func (s *session) startSampling(ctx context.Context) {
+	if s.beside.sampler != nil {
+		s.beside.sampler.Start(ctx, time.Now())
+	}
 }
 
 // counts reports whether the server is one that states counters of speculation.
@@ -82,11 +115,15 @@ func (s *session) endBeside(ctx context.Context) {
 			}
 		}
 	}
+	if s.beside.sampler != nil {
+		s.beside.observed.Telemetry = s.beside.sampler.Stop(ctx)
+		s.beside.sampler = nil
+	}
+	defer s.client.CloseIdleConnections()
 	if interrupted || !s.counts() {
 		return
 	}
 	s.beside.observed.Speculation = endpoint.ReadCounters(ctx, s.client, s.spec.Target.BaseURL, s.job.auth).Since(s.beside.before)
-	s.client.CloseIdleConnections()
 }
 
 // startProbes asks one-token requests at a rate of their own, outside the cap, until endBeside. Each goes at its time, also

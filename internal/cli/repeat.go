@@ -46,13 +46,3 @@ func (c *console) repeat(ctx context.Context, name string, j *job) int {
 	}
 	return code
 }
-
-// worse is the exit code that counts of two.
-func worse(a, b int) int {
-	for _, code := range []int{exitInterrupted, exitUsage, exitRefused, exitFailed, exitInvalid, exitGoal} {
-		if a == code || b == code {
-			return code
-		}
-	}
-	return exitOK
-}

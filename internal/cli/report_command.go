@@ -7,6 +7,7 @@ import (
 	"github.com/servemark/servemark/internal/journal"
 	"github.com/servemark/servemark/internal/report"
 	"github.com/servemark/servemark/internal/stats"
+	"github.com/servemark/servemark/internal/telemetry"
 )
 
 var reportTable = append([]flagDef{
@@ -58,6 +59,7 @@ func (c *console) report(a *arguments) int {
 		Summary: stats.Summarize(j.Plan, j.Records, stats.Options{Unfinished: j.Unfinished(), Figures: j.Figures, Health: j.Health})}
 	if j.End != nil {
 		run.Observed = j.End.Observed
+		run.Findings = telemetry.Findings(run.Observed.Telemetry, &run.Summary)
 	}
 	if j.Plan.Spec.Strict {
 		strict := stats.Strict(j.Plan, j.Records)

@@ -17,6 +17,7 @@ import (
 	"github.com/servemark/servemark/internal/experiment"
 	"github.com/servemark/servemark/internal/report"
 	"github.com/servemark/servemark/internal/stats"
+	"github.com/servemark/servemark/internal/telemetry"
 )
 
 // sweepTable holds the flags of `servemark sweep`: its own, and those of `run` that hold at every point.
@@ -252,8 +253,10 @@ func (s *sweep) outcome(p experiment.Point, t *trial) experiment.Outcome {
 			s.from = "as the server says"
 		}
 	}
-	return experiment.Outcome{Point: p, Seed: t.plan.Spec.Seed, Fingerprint: t.plan.Fingerprint, Journal: t.journal,
+	o := experiment.Outcome{Point: p, Seed: t.plan.Spec.Seed, Fingerprint: t.plan.Fingerprint, Journal: t.journal,
 		Summary: stats.Summarize(t.plan, t.records, stats.Options{})}
+	o.Findings = telemetry.Findings(t.seen.Telemetry, &o.Summary)
+	return o
 }
 
 // gpusOf multiplies the parallel sizes that a server states; 0 is unknown.

@@ -20,6 +20,7 @@ type trial struct {
 	records []bench.Record
 	server  bench.Server
 	journal string
+	seen    bench.Observed
 }
 
 // lab runs trials: against a server, or against a preset of the simulator in virtual time.
@@ -35,7 +36,7 @@ const virtualPrefix = "sim:"
 
 // inVirtual are flags that mean nothing to a trial without a server.
 var inVirtual = []string{"tokenizer", "model", "api", "dataset", "dataset-path", "flush-cache", "header", "insecure", "save-text", "warmup",
-	"extra-request-body", "no-stream", "no-ignore-eos", "ready-timeout", "connect-timeout", "first-byte-timeout", "max-client-memory"}
+	"extra-request-body", "no-stream", "no-ignore-eos", "ready-timeout", "connect-timeout", "first-byte-timeout", "max-client-memory", "metrics", "gpu-metrics"}
 
 // newLab finds out where trials are to run. A target that is a preset is taken out of a, with an address in its place that every
 // reader of flags can read.
@@ -86,7 +87,7 @@ func (l *lab) try(ctx context.Context, j *job, file string) (*trial, int) {
 	if s.result == nil || code == exitInterrupted {
 		return nil, max(code, exitFailed)
 	}
-	return &trial{plan: s.plan, records: s.records, server: s.server, journal: s.journalPath}, exitOK
+	return &trial{plan: s.plan, records: s.records, server: s.server, journal: s.journalPath, seen: s.beside.observed}, exitOK
 }
 
 // simulate runs a job in virtual time.
@@ -138,5 +139,5 @@ func reread(file string) (*trial, error) {
 	if j.Unfinished() {
 		return nil, fmt.Errorf("%s: the run was cut short", file)
 	}
-	return &trial{plan: j.Plan, records: j.Records, server: j.Server, journal: file}, nil
+	return &trial{plan: j.Plan, records: j.Records, server: j.Server, journal: file, seen: j.End.Observed}, nil
 }

@@ -16,6 +16,8 @@ type Outcome struct {
 	// Journal is the file of the trial's records, or "".
 	Journal string        `json:"journal,omitempty"`
 	Summary bench.Summary `json:"summary"`
+	// Findings are what the server's own numbers mean, in words.
+	Findings []string `json:"findings,omitempty"`
 }
 
 // Sweep tries the points in order and returns their outcomes in that order. done holds outcomes of an earlier, broken-off sweep,

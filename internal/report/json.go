@@ -17,6 +17,8 @@ func JSON(w io.Writer, r *Run) error {
 	o.put("plan_notes", orEmpty(r.Plan.Notes))
 	o.put("server", r.Server)
 	o.put("summary", r.Summary)
+	o.put("findings", orEmpty(r.Findings))
+	o.put("telemetry", r.Observed.Telemetry)
 	if r.Strict != nil {
 		o.put("strict_summary", r.Strict)
 	}

@@ -19,6 +19,8 @@ type Run struct {
 	VLLM *stats.VLLMFigures
 	// Observed is what was seen beside the requests.
 	Observed bench.Observed
+	// Findings are what the server's own numbers mean beside the run's, in words.
+	Findings []string
 	// Started is the wall time of the run's start, Version the program's.
 	Started time.Time
 	Version string

@@ -195,6 +195,11 @@ func (s *Sweep) Answers() []string {
 		out = append(out, bend+": the largest product of output in all and speed per user (Kleinrock's power). P: no other point is better in both.")
 	}
 	for i := range s.Outcomes {
+		for _, f := range s.Outcomes[i].Findings {
+			out = append(out, fmt.Sprintf("%s: %s", Escape(s.Outcomes[i].Point.Name()), sentence(f)))
+		}
+	}
+	for i := range s.Outcomes {
 		if v := s.Outcomes[i].Summary.Verdict; v.Level != bench.Valid {
 			out = append(out, fmt.Sprintf("%s is %s: %s", Escape(s.Outcomes[i].Point.Name()), v.Level, sentence(strings.Join(v.Causes, "; "))))
 		}
@@ -299,6 +304,7 @@ func (s *Sweep) json(w io.Writer) error {
 		p.put("journal", orNull(out.Journal))
 		p.put("pareto", pareto[i])
 		p.put("knee", i == knee)
+		p.put("findings", orEmpty(out.Findings))
 		p.put("summary", out.Summary)
 		points[i] = p
 	}

@@ -14,6 +14,7 @@ func Text(w io.Writer, r *Run) error {
 	t := &table{w: w}
 	t.answer(r)
 	t.goals(r.Summary.Goals)
+	t.findings(r)
 	if t.err != nil {
 		return t.err
 	}
