@@ -50,13 +50,8 @@ bench-clients: build ## clients side by side against a truth server: TRUTH=comma
 	$(PYTHON) bench/clients/clients.py paced flood start overload --truth "$(TRUTH)" $(if $(PEERS),--peers $(PEERS)) $(if $(PROMPTS),--prompts $(PROMPTS)) \
 		$(if $(TOKENIZER),--tokenizer $(TOKENIZER))
 
-bench-clients: build ## clients side by side against a truth server: TRUTH=command, optional PEERS=file PROMPTS=file TOKENIZER=file (docs/benchmarks.md)
-	@test -n "$(TRUTH)" || { echo "TRUTH=command of the truth server is needed; docs/benchmarks.md says what it must answer"; exit 1; }
-	$(PYTHON) bench/clients/clients.py paced flood start overload --truth "$(TRUTH)" $(if $(PEERS),--peers $(PEERS)) $(if $(PROMPTS),--prompts $(PROMPTS)) \
-		$(if $(TOKENIZER),--tokenizer $(TOKENIZER))
-
-parity-tokenizers: tools ## random strings against Python tokenizers, side by side
-	$(MAKE) -C tokenizer/parity PYTHON=$(CURDIR)/$(VENV)/bin/python
+parity-tokenizers: ## a million random strings against Python tokenizers, side by side (fetches from PyPI and npm; not CI)
+	sh tokenizer/parity/run.sh
 
 # The client alone: its engine's packages are not installed (cmd/servemark/parity/original.py).
 CLIENT  := sglang==0.5.23
