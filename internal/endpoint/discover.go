@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -186,9 +187,27 @@ func (s *survey) notes() {
 	case barred:
 		s.note("the server wants a key; set OPENAI_API_KEY (sent as a bearer token) or API_KEY (sent as it is)")
 	}
-	if s.answers[routeModels].ok() && len(s.server.Models) == 0 {
-		s.note("GET %s lists no model", routeModels)
+	if a := s.answers[routeModels]; a.ok() && len(s.server.Models) == 0 {
+		if page := title(a); page != "" {
+			s.note("GET %s answers with a web page (%s), not with a list of models: this is not the API of an LLM server; is the port right, and is there a path before /v1?", routeModels, page)
+		} else {
+			s.note("GET %s lists no model", routeModels)
+		}
 	}
+}
+
+// title returns what a web page calls itself, "untitled" where it does not, or "" for an answer that is no page.
+func title(a answer) string {
+	kind, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
+	if kind != "text/html" {
+		return ""
+	}
+	_, rest, found := strings.Cut(string(a.body), "<title>")
+	name, _, closed := strings.Cut(rest, "</title>")
+	if name = strings.TrimSpace(name); !found || !closed || name == "" {
+		return "untitled"
+	}
+	return bound(name)
 }
 
 func (s *survey) note(format string, args ...any) {

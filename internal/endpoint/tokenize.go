@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -165,7 +164,7 @@ func NewTokenizer(ctx context.Context, client *http.Client, base string, o Token
 		t.vocab = t.vocabulary(ctx)
 		return t, nil
 	}
-	return nil, fmt.Errorf("the server offers no tokenizer (%s)", strings.Join(tried, "; "))
+	return nil, &NoTokenizerError{tried}
 }
 
 func rank(first bool) int {
@@ -273,4 +272,15 @@ func (t *Tokenizer) Decode(ids []uint32, skipSpecial bool) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("the server's tokenizer: %s answers without a text: %.80q", t.shape.back, a.body)
+}
+
+// NoTokenizerError is a server without a tokenize route that could be used.
+type NoTokenizerError struct {
+	// Tried says of each way of asking what came of it.
+	Tried []string
+}
+
+// Error says it in short; most servers of OpenAI's API have none.
+func (e *NoTokenizerError) Error() string {
+	return fmt.Sprintf("the server offers no tokenizer (%d ways of asking tried)", len(e.Tried))
 }

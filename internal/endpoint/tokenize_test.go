@@ -3,6 +3,7 @@ package endpoint
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -138,8 +139,9 @@ func TestTokenizer(t *testing.T) {
 func TestTokenizerNone(t *testing.T) {
 	f := newFake(t, nil, nil)
 	_, err := NewTokenizer(context.Background(), f.Client(), f.URL, TokenizerOptions{})
-	if err == nil || !strings.Contains(err.Error(), "offers no tokenizer (/tokenize of SGLang and vLLM: HTTP 404: Not Found;") {
-		t.Errorf("NewTokenizer = %v, want what was tried", err)
+	var none *NoTokenizerError
+	if !errors.As(err, &none) || len(none.Tried) < 4 || !strings.Contains(none.Tried[0], "/tokenize of SGLang and vLLM: HTTP 404: Not Found") {
+		t.Errorf("NewTokenizer = %v, want a NoTokenizerError with what was tried", err)
 	}
 }
 
