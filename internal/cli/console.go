@@ -54,7 +54,7 @@ func (c *console) refuseWhen(command string, code int, when string, faults []str
 			if i > 0 {
 				mark = "    "
 			}
-			c.warn("%s%s", mark, safe(line))
+			c.warn("%s%s", mark, report.Sentence(line))
 		}
 	}
 	if code == exitUsage {

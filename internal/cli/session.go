@@ -99,7 +99,7 @@ func (s *session) run(ctx context.Context) int {
 		return s.dryRun(ctx)
 	}
 	for _, n := range s.job.notes {
-		s.say("note: %s", safe(n))
+		s.say("note: %s", report.Sentence(n))
 	}
 	steps := []func(context.Context) error{s.lookHere, s.lookThere, s.findTokenizer, s.prepare, s.warmUpFirst, s.calibrate, s.makePlan, s.warmUp, s.flush}
 	if s.before != nil {
@@ -322,7 +322,7 @@ func (s *session) findTokenizer(ctx context.Context) error {
 		s.use(s.finder(server).Find(ctx, s.spec.Model, s.spec.Model.Served, &s.server))
 	}
 	for _, n := range s.tokenizer.Notes {
-		s.say("tokenizer: %s", safe(n))
+		s.say("tokenizer: %s", report.Sentence(n))
 	}
 	if s.tokenizer.Text == nil {
 		s.say("tokenizer: none; token counts are the server's usage (name one with --tokenizer FILE, FOLDER or org/name)")
@@ -445,7 +445,7 @@ func (s *session) makePlan(ctx context.Context) error {
 	}
 	s.say("prompts: %s", safe(p.Source))
 	for _, n := range p.Notes {
-		s.say("note: %s", safe(n))
+		s.say("note: %s", report.Sentence(n))
 	}
 	return nil
 }

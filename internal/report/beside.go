@@ -33,7 +33,7 @@ func (t *table) beside(r *Run) {
 func (t *table) verdict(s *bench.Summary) {
 	t.row("Verdict:", string(s.Verdict.Level))
 	for _, cause := range s.Verdict.Causes {
-		t.printf("  - %s\n", sentence(cause))
+		t.printf("  - %s\n", Sentence(cause))
 	}
 	if s.Partial {
 		t.row("Partial:", fmt.Sprintf("yes, ended before all %d requests were done", s.Planned))
@@ -203,9 +203,9 @@ func (t *table) notes(r *Run) {
 	}
 	t.title("Notes", "-")
 	if r.Plan.Source != "" {
-		t.printf("prompts: %s\n", sentence(r.Plan.Source))
+		t.printf("prompts: %s\n", Sentence(r.Plan.Source))
 	}
 	for _, n := range notes {
-		t.printf("- %s\n", sentence(n))
+		t.printf("- %s\n", Sentence(n))
 	}
 }

@@ -47,9 +47,9 @@ func (c *Comparison) Write(w io.Writer, form Form) error {
 	for i, s := range c.Sides {
 		t.printf("%s  %s: %s\n", letter(i), Escape(s.Name), runsInWords(s))
 	}
-	t.printf("workload: %s\n", sentence(c.Workload))
+	t.printf("workload: %s\n", Sentence(c.Workload))
 	for _, n := range c.Notes {
-		t.printf("note: %s\n", sentence(n))
+		t.printf("note: %s\n", Sentence(n))
 	}
 	for i := range c.Against {
 		c.side(t, i, form)

@@ -16,8 +16,8 @@ const shownRunes = 300
 // escapes (\n, \x1b, \u202e, \xff). Text beyond 300 characters is cut, and how much is said.
 func Escape(s string) string { return escape(s, shownRunes) }
 
-// sentence escapes a note or cause of ours, which may quote others and be long.
-func sentence(s string) string { return escape(s, 10*shownRunes) }
+// Sentence escapes a note or cause of ours, which may quote others and be long (up to 3,000 characters).
+func Sentence(s string) string { return escape(s, 10*shownRunes) }
 
 func escape(s string, most int) string {
 	var b strings.Builder

@@ -11,6 +11,6 @@ func (t *table) findings(r *Run) {
 	}
 	t.printf("  Findings (%s):\n", Escape(from))
 	for _, f := range r.Findings {
-		t.printf("    - %s\n", sentence(f))
+		t.printf("    - %s\n", Sentence(f))
 	}
 }

@@ -196,12 +196,12 @@ func (s *Sweep) Answers() []string {
 	}
 	for i := range s.Outcomes {
 		for _, f := range s.Outcomes[i].Findings {
-			out = append(out, fmt.Sprintf("%s: %s", Escape(s.Outcomes[i].Point.Name()), sentence(f)))
+			out = append(out, fmt.Sprintf("%s: %s", Escape(s.Outcomes[i].Point.Name()), Sentence(f)))
 		}
 	}
 	for i := range s.Outcomes {
 		if v := s.Outcomes[i].Summary.Verdict; v.Level != bench.Valid {
-			out = append(out, fmt.Sprintf("%s is %s: %s", Escape(s.Outcomes[i].Point.Name()), v.Level, sentence(strings.Join(v.Causes, "; "))))
+			out = append(out, fmt.Sprintf("%s is %s: %s", Escape(s.Outcomes[i].Point.Name()), v.Level, Sentence(strings.Join(v.Causes, "; "))))
 		}
 	}
 	return append(out, s.Notes...)

@@ -46,7 +46,7 @@ func (t *table) answer(r *Run) {
 	}
 	t.printf("  Verdict: %s", s.Verdict.Level)
 	if len(s.Verdict.Causes) > 0 {
-		t.printf(": %s", sentence(strings.Join(s.Verdict.Causes, "; ")))
+		t.printf(": %s", Sentence(strings.Join(s.Verdict.Causes, "; ")))
 	}
 	t.printf(".\n")
 	if s.Partial {
