@@ -64,7 +64,7 @@ def client(command, pin):
 
 def figures(text):
     found = {k: re.findall(pattern, text, re.M) for k, pattern in FIGURES.items()}
-    return {k: (v[-1] if k == "verdict" else float(v[-1])) for k, v in found.items() if v}
+    return {k: (v[0] if k == "verdict" else float(v[0])) for k, v in found.items() if v}
 
 
 def ours(binary, url, c, n, tokens, more=()):
@@ -97,8 +97,8 @@ def told(rows, scale=1):
 
 def paced(o, truth):
     """TTFT 100 ms, ITL 20 ms, 128 tokens, two waves of requests: what is reported against what was."""
-    print("\n| client | streams | TTFT p50 error ms | TTFT p99 error ms | ITL p50 error ms | ITL p99 error ms | rate, of full streams % | CPU s | peak RSS MB | truth late p99 ms |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("\n| client | streams | TTFT p50 error ms | TTFT p99 error ms | ITL p50 error ms | ITL p99 error ms | rate, of full streams % | CPU s | peak RSS MB | truth late p99 ms | verdicts |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for c in o.streams:
         rows = {}
         for _ in range(o.rounds):
@@ -112,10 +112,10 @@ def paced(o, truth):
                 rows.setdefault(name, []).append({
                     "ttft50": f["ttft50"] - t["ttft"]["p50_us"] / 1e3, "ttft99": f["ttft99"] - t["ttft"]["p99_us"] / 1e3,
                     "itl50": f["itl50"] - t["itl"]["p50_us"] / 1e3, "itl99": f["itl99"] - t["itl"]["p99_us"] / 1e3,
-                    "rate": shortfall(f, t, c, 128), "cpu": cpu, "rss": rss, "late": t["late"]["p99_us"] / 1e3})
+                    "rate": shortfall(f, t, c, 128), "cpu": cpu, "rss": rss, "verdict": f.get("verdict", ""), "late": t["late"]["p99_us"] / 1e3})
         for name, r in rows.items():
             print(f"| {name} | {c} | " + " | ".join(told([x[k] for x in r]) for k in
-                  ("ttft50", "ttft99", "itl50", "itl99", "rate")) + f" | {median(r,'cpu'):.1f} | {median(r,'rss'):.0f} | {median(r,'late'):.2f} |", flush=True)
+                  ("ttft50", "ttft99", "itl50", "itl99", "rate")) + f" | {median(r,'cpu'):.1f} | {median(r,'rss'):.0f} | {median(r,'late'):.2f} | {' '.join(x['verdict'] for x in r)} |", flush=True)
 
 
 def flood(o, truth):

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -35,7 +36,7 @@ func (e *Engine) Run(ctx context.Context, plan *bench.Plan, emit func(bench.Reco
 	defer e.closeIdle()
 	e.stamping.await(stampingWait)
 	e.dialAhead(ctx, e.startingConnections(plan, talk.begin()))
-	debug.FreeOSMemory() // what planning left behind is collected now, not under load
+	tidy() // what planning left behind is collected now, not under load
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	if e.o.Begin != nil {
 		e.o.Begin()
@@ -66,13 +67,28 @@ func (e *Engine) Run(ctx context.Context, plan *bench.Plan, emit func(bench.Reco
 	close(finished)
 	recorder.Wait()
 	e.closeIdle()
-	debug.FreeOSMemory() // connections and buffers, before figures are computed in their place
+	time.Sleep(closing)
+	tidy() // connections and buffers, before figures are computed in their place
 	return failed
 }
 
 // gcPercent is how much a run's heap may grow between collections: a reply under way allocates next to nothing, so that
 // collections are rare either way, and a thousand of them fit into less memory.
 const gcPercent = 50
+
+// closing is how long connections that are closed are given to end their goroutines.
+const closing = 2 * time.Millisecond
+
+// worthTidying is the heap from which a collection is worth its milliseconds before the first request.
+const worthTidying = 16 << 20
+
+// tidy gives memory that is no longer used back to the system, where there is much.
+func tidy() {
+	var m runtime.MemStats
+	if runtime.ReadMemStats(&m); m.HeapAlloc >= worthTidying {
+		debug.FreeOSMemory()
+	}
+}
 
 // stampingWait is how long a run waits for the kernel to begin stamping; it takes a few milliseconds.
 const stampingWait = 50 * time.Millisecond

@@ -24,8 +24,8 @@ const (
 	lagSuspect, lagInvalid = 0.7, 0.8
 	// The same where the client also used busy of the processors it had: then the reads themselves may have become rarer.
 	busyLag, busy = 0.25, 0.9
-	// With a fixed concurrency a lag at a reply's end keeps a slot empty: its mean as a share of the mean E2E.
-	emptySuspect, emptyInvalid = 0.02, 0.10
+	// With a fixed concurrency a lag at a reply's end and a late request keep a slot empty: their means as a share of the mean E2E.
+	emptySuspect, emptyInvalid = 0.03, 0.10
 )
 
 // readings is how this client kept up with what it was sent.
@@ -187,13 +187,14 @@ func (r *run) lagLevel(lag float64) bench.VerdictLevel {
 	return bench.Suspect
 }
 
-// slotsEmpty: with a fixed concurrency the next request waits until this client has seen the end of the one before.
+// slotsEmpty: with a fixed concurrency a slot is empty from the end of a reply until this client has seen it and the next request
+// has left.
 func (r *run) slotsEmpty(s *bench.Summary) (bench.VerdictLevel, string) {
-	if r.scheduled || r.plan.Spec.Load.Concurrency == 0 || r.reads.done == 0 || s.E2E.Mean <= 0 {
+	if r.scheduled || r.plan.Spec.Load.Concurrency == 0 || s.E2E.Mean <= 0 {
 		return "", ""
 	}
-	lag := r.reads.ends.Seconds() / float64(r.reads.done)
-	share := lag / s.E2E.Mean
+	lag := r.reads.ends.Seconds() / float64(max(r.reads.done, 1))
+	share := (lag + s.Lateness.Mean) / s.E2E.Mean
 	if share < emptySuspect {
 		return "", ""
 	}
@@ -201,8 +202,8 @@ func (r *run) slotsEmpty(s *bench.Summary) (bench.VerdictLevel, string) {
 	if share >= emptyInvalid {
 		level = bench.Invalid
 	}
-	return level, fmt.Sprintf("client overloaded: replies had ended %s before it was seen (mean; E2E %s), so that less was in flight than asked: "+
-		"throughput is too low by up to %.1f %%; %s", ms(lag), ms(s.E2E.Mean), 100*share, r.remedy())
+	return level, fmt.Sprintf("client overloaded: replies had ended %s before it was seen and requests left %s after they could have gone (means; E2E %s), "+
+		"so that less was in flight than asked: throughput is too low by up to %.1f %%; %s", ms(lag), ms(s.Lateness.Mean), ms(s.E2E.Mean), 100*share, r.remedy())
 }
 
 // remedy says what the client had to work with, where that is known, and what to do.

@@ -80,6 +80,12 @@ func TestVerdictOnTheReader(t *testing.T) {
 				}
 			}
 		}, bench.Valid, ""},
+		{"requests that leave late", 1, 20 * ms, 50 * time.Microsecond, func(_ *bench.Plan, records []bench.Record) {
+			for i := range records {
+				records[i].Admitted = records[i].Sent.Add(-100 * ms)
+				records[i].Due = records[i].Admitted
+			}
+		}, bench.Suspect, "requests left 100 ms after"},
 		{"short replies whose end is seen late", 1, 4 * ms, 50 * time.Microsecond, func(_ *bench.Plan, records []bench.Record) {
 			for i := range records {
 				records[i].Chunks = records[i].Chunks[:3]

@@ -96,10 +96,11 @@ func outOfOrder(rec *bench.Record) bool {
 	return bad || step(rec.Done)
 }
 
-// clientLate: requests left this machine later than they could.
+// clientLate: requests left this machine later than they could. With a fixed concurrency and no schedule that delays no latency, and
+// slotsEmpty judges it.
 func (r *run) clientLate(s *bench.Summary) (bench.VerdictLevel, string) {
 	q, ok := s.Lateness.Quantile(99)
-	if !ok {
+	if !ok || !r.scheduled && r.plan.Spec.Load.Concurrency > 0 {
 		return "", ""
 	}
 	sure, ok := q.Low.Get()
