@@ -64,7 +64,7 @@ parity: build $(PARITY)/ready ## the real sglang.bench_serving and ours with --s
 $(PARITY)/ready:
 	$(PYTHON) -m venv $(PARITY)
 	$(PARITY)/bin/pip install -q --no-deps $(CLIENT)
-	$(PARITY)/bin/pip install -q $(NEEDS)
+	$(PARITY)/bin/pip install -q --no-warn-conflicts $(NEEDS)
 	touch $@
 
 clean:

@@ -41,6 +41,7 @@ The figures under the originals' labels then follow the originals' formulas, fro
 - Secrets in server_info are redacted, and only servers that are asked as SGLang's have it (the original asks any).
 - random_input_len and random_output_len are null where the data set has no use for them; SGLang repeats its defaults.
 - Cached tokens are read from the standard usage too; SGLang's client reads its own server's fields only and prints 0 for others.
+- A trace's request_rate is "trace"; SGLang says so only with --use-trace-timestamps, and then for any data set.
 - The warm-up of mooncake is the trace's first prompt; SGLang's is a longer one of its own, outside the measured time.
 - An answer without the server's usage counts as long as was asked (SGLang) or as the tokenizer says (vLLM), as in the originals.
 `

@@ -52,6 +52,7 @@ EXPLAINED = [
     (r".*_(ttft|tpot|itl|e2e_latency)_ms|ttfts|itls", "Times are the kernel's receive times"),
     (r"concurrency|max_output_tokens_per_s|max_concurrent_requests|request_goodput|slo_attainment.*", "Times are the kernel's receive times"),
     (r"request_rate|total_output_tokens_retokenized|total_input(_text)?_tokens", "What was not measured is null"),
+    (r"request_rate", "A trace's request_rate is"),
     (r"random_(input|output)_len", "random_input_len and random_output_len are null"),
     (r"accept_length", "accept_length is of this run"),
     (r"server_info", "Secrets in server_info are redacted"),
