@@ -85,7 +85,7 @@ func TestFromSnapshotPath(t *testing.T) {
 		want Repo
 		ok   bool
 	}{
-		{in: "/root/.cache/huggingface/hub/models--zai-org--GLM-5/snapshots/" + sha, want: Repo{ID: "zai-org/GLM-5", Revision: sha}, ok: true},
+		{in: "/home/me/.cache/huggingface/hub/models--zai-org--GLM-5/snapshots/" + sha, want: Repo{ID: "zai-org/GLM-5", Revision: sha}, ok: true},
 		{in: "/c/models--a--b/snapshots/" + sha + "/", want: Repo{ID: "a/b", Revision: sha}, ok: true},
 		{in: "/c/models--a--b/snapshots/" + sha + "/sub/tokenizer.json", want: Repo{ID: "a/b", Revision: sha}, ok: true},
 		{in: `C:\hf\hub\models--a--b\snapshots\` + sha + `\x`, want: Repo{ID: "a/b", Revision: sha}, ok: true},
