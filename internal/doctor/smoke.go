@@ -24,6 +24,9 @@ func Smoke(rec *bench.Record, url string) (lines []string, err error) {
 	if rec.Cancelled {
 		return nil, fmt.Errorf("the first request was interrupted")
 	}
+	if n, known := rec.Usage.Completion.Get(); known && n == 0 {
+		return []string{"vectors or scores came back; " + usage(rec)}, nil
+	}
 	line := "answer " + quoted(rec.Text, 60)
 	if rec.Text == "" {
 		line = "answer without text"
