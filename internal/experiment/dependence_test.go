@@ -170,8 +170,8 @@ func TestSteadyStateCut(t *testing.T) {
 		if n == 100 {
 			worst = math.Max(0.02, math.Abs(whole/truth-1))
 		}
-		if n == 100 && reached < 90 || math.Abs(window/truth-1) > worst {
-			t.Errorf("%d in flight: %d of %d runs settled at %+.1f %% of the truth, whole runs at %+.1f %%; want nine in ten, and the window no worse", flight, reached, n, 100*(window/truth-1), 100*(whole/truth-1))
+		if n == 100 && reached < 85 || math.Abs(window/truth-1) > worst {
+			t.Errorf("%d in flight: %d of %d runs settled at %+.1f %% of the truth, whole runs at %+.1f %%; want 85 in 100, and the window no worse", flight, reached, n, 100*(window/truth-1), 100*(whole/truth-1))
 		}
 	}
 }

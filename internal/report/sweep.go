@@ -122,6 +122,8 @@ func (s *Sweep) grid(bare bool) *Grid {
 			g.Head = append(g.Head, c.key+"_ms")
 		} else if bare {
 			g.Head = append(g.Head, c.key)
+		} else if c.unit == "ms" {
+			g.Head = append(g.Head, c.head+" ms")
 		} else {
 			g.Head = append(g.Head, c.head)
 		}
@@ -188,11 +190,12 @@ func (s *Sweep) Answers() []string {
 	}
 	out = append(out, s.scaling()...)
 	if k := experiment.Knee(s.Outcomes); k >= 0 && len(s.Outcomes) > 2 {
-		bend := "Knee at " + Escape(s.Outcomes[k].Point.Name())
+		at := Escape(s.Outcomes[k].Point.Name())
+		bend := "Knee at " + at + ": output in all times speed per user is largest there (Kleinrock's power)."
 		if k == len(s.Outcomes)-1 {
-			bend = "No knee up to " + Escape(s.Outcomes[k].Point.Name())
+			bend = "No knee up to " + at + ": output in all times speed per user still grows (Kleinrock's power)."
 		}
-		out = append(out, bend+": the largest product of output in all and speed per user (Kleinrock's power). P: no other point is better in both.")
+		out = append(out, bend+" P marks the points that no other beats in both.")
 	}
 	for i := range s.Outcomes {
 		for _, f := range s.Outcomes[i].Findings {
