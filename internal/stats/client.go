@@ -13,6 +13,9 @@ const (
 	// below the larger of promptRead and promptReadShare of it.
 	lateRead, lateReadShare     = 500 * time.Microsecond, 0.25
 	promptRead, promptReadShare = 100 * time.Microsecond, 0.05
+	// An event that was not alone in its read counts as read late too where, just then, this client read others later than
+	// stallShare of its reply's mean time between reads: a stall that merges two events can leave the second one a short lag.
+	stallShare = 0.75
 	// What is read promptly is a witness of what the server writes together where it is at least this share of what is read late: an
 	// overloaded client finds events at any age, so that a fifteenth of them looks prompt.
 	witnessShare = 0.25
@@ -41,15 +44,15 @@ type readings struct {
 // together counts events by whether they were read promptly or late, and of these those that were not alone in their read.
 type together struct{ all, prompt, promptShared, late, lateShared int64 }
 
-// add takes a read of n events, of which count are of interest; gap is the reply's mean time between events.
-func (t *together) add(n, count int, lag, gap time.Duration) {
+// add takes a read of n events, of which count are of interest; gap is the reply's mean time between events, and stalled whether
+// this client stalled just then.
+func (t *together) add(n, count int, lag, gap time.Duration, stalled bool) {
 	t.all += int64(count)
 	events, shared := &t.prompt, &t.promptShared
 	switch {
-	case lag < max(promptRead, time.Duration(promptReadShare*float64(gap))):
-	case lag >= max(lateRead, time.Duration(lateReadShare*float64(gap))):
+	case n > 1 && stalled, lag >= max(lateRead, time.Duration(lateReadShare*float64(gap))):
 		events, shared = &t.late, &t.lateShared
-	default:
+	case lag >= max(promptRead, time.Duration(promptReadShare*float64(gap))):
 		return
 	}
 	*events += int64(count)
@@ -59,8 +62,7 @@ func (t *together) add(n, count int, lag, gap time.Duration) {
 }
 
 // merged is the number of events that share a stamp because they were read late, and their share of all events with a stamp:
-// those in late reads that are more than the server writes together, as the prompt reads show. The lag of a read is that of its
-// last event, which may have come at any time since the one before: for three that show as late one does not.
+// those in late reads that are more than the server writes together, as the prompt reads show.
 func (t *together) merged() (events float64, share bench.Measure) {
 	if t.all == 0 {
 		return 0, bench.Measure{}
@@ -69,7 +71,7 @@ func (t *together) merged() (events float64, share bench.Measure) {
 	if float64(t.prompt) >= witnessShare*float64(t.late) {
 		events -= float64(t.late) * float64(t.promptShared) / float64(t.prompt)
 	}
-	events = min(max(events, 0)/(1-lateReadShare), float64(t.all))
+	events = max(events, 0)
 	return events, bench.Measured(events / float64(t.all))
 }
 
@@ -77,39 +79,107 @@ func (t *together) merged() (events float64, share bench.Measure) {
 func (r *run) readings() *readings {
 	g := &readings{}
 	for _, rec := range r.records {
-		g.add(rec)
+		eachRead(rec, func(i, j int, lag time.Duration) {
+			g.lags[rec.Chunks[i].Lag] += int64(j - i)
+			if i > 0 {
+				g.gaps[bench.LagOf(rec.Chunks[i].At.Sub(rec.Chunks[i-1].At))]++
+			}
+			if j == len(rec.Chunks) && rec.OK() {
+				g.ends += lag
+				g.done++
+			}
+		})
+	}
+	w := r.watch(time.Duration(g.gap() * float64(time.Second) / 2))
+	for _, rec := range r.records {
+		g.classify(rec, w)
 	}
 	return g
 }
 
-func (g *readings) add(rec *bench.Record) {
-	n := len(rec.Chunks)
-	if n == 0 {
+// eachRead calls f for each read of a reply that has a lag: its events are i to j−1.
+func eachRead(rec *bench.Record, f func(i, j int, lag time.Duration)) {
+	for i, j := 0, 0; i < len(rec.Chunks); i = j {
+		for j = i + 1; j < len(rec.Chunks) && rec.Chunks[j].At == rec.Chunks[i].At; j++ {
+		}
+		if lag, known := rec.Chunks[i].Lag.Get(); known {
+			f(i, j, lag)
+		}
+	}
+}
+
+// classify books the reads of one reply as prompt or late.
+func (g *readings) classify(rec *bench.Record, w *watch) {
+	n, reads := len(rec.Chunks), 0
+	eachRead(rec, func(int, int, time.Duration) { reads++ })
+	if reads == 0 {
 		return
 	}
-	gap := time.Duration(0)
-	if n > 1 {
-		gap = rec.LastChunk().Sub(rec.FirstChunk()) / time.Duration(n-1)
-	}
-	for i, j := 0, 0; i < n; i = j {
-		for j = i + 1; j < n && rec.Chunks[j].At == rec.Chunks[i].At; j++ {
-		}
-		lag, known := rec.Chunks[i].Lag.Get()
-		if !known {
-			continue
-		}
-		g.lags[rec.Chunks[i].Lag] += int64(j - i)
-		g.all.add(j-i, j-i, lag, gap)
+	length := rec.LastChunk().Sub(rec.FirstChunk())
+	gap, stall := length/time.Duration(max(n-1, 1)), time.Duration(stallShare*float64(length))/time.Duration(max(reads-1, 1))
+	eachRead(rec, func(i, j int, lag time.Duration) {
+		stalled := j-i > 1 && w.at(rec.Chunks[i].At.Add(lag)) >= max(stall, lateRead)
+		g.all.add(j-i, j-i, lag, gap, stalled)
 		if i == 0 {
-			g.first.add(j, 1, lag, gap)
-		} else {
-			g.gaps[bench.LagOf(rec.Chunks[i].At.Sub(rec.Chunks[i-1].At))]++
+			g.first.add(j, 1, lag, gap, stalled)
 		}
-		if j == n && rec.OK() {
-			g.ends += lag
-			g.done++
+	})
+}
+
+// watch is the largest lag of all replies over time, in steps.
+type watch struct {
+	from bench.Instant
+	step time.Duration
+	most []bench.Lag
+}
+
+// Limits of a watch's steps: shorter ones say no more, and a long run has no more than so many.
+const (
+	leastStep = time.Millisecond
+	mostSteps = 1 << 20
+)
+
+// watch goes over all reads.
+func (r *run) watch(step time.Duration) *watch {
+	from, to := bench.Never, bench.Never
+	for _, rec := range r.records {
+		if first := rec.FirstChunk(); first.Known() {
+			if !from.Known() || first < from {
+				from = first
+			}
+			to = max(to, rec.LastChunk())
 		}
 	}
+	w := &watch{from: from, step: max(step, leastStep)}
+	if !from.Known() {
+		return w
+	}
+	length := max(to.Sub(from), 0) // a broken journal's instants may be anything
+	w.step = max(w.step, length/mostSteps)
+	w.most = make([]bench.Lag, length/w.step+1)
+	for _, rec := range r.records {
+		eachRead(rec, func(i, _ int, lag time.Duration) {
+			if k := w.index(rec.Chunks[i].At.Add(lag)); k >= 0 {
+				w.most[k] = max(w.most[k], rec.Chunks[i].Lag)
+			}
+		})
+	}
+	return w
+}
+
+// index is the step of t, cut to those there are; −1 where there are none.
+func (w *watch) index(t bench.Instant) int {
+	return min(max(int(t.Sub(w.from)/w.step), 0), len(w.most)-1)
+}
+
+// at is the largest lag among the events read in t's step and the two before it.
+func (w *watch) at(t bench.Instant) time.Duration {
+	most := bench.Lag(0)
+	for k := w.index(t); k >= 0 && k > w.index(t)-3; k-- {
+		most = max(most, w.most[k])
+	}
+	d, _ := most.Get()
+	return d
 }
 
 // describeLags describes durations that are counted by bench.Lag.
