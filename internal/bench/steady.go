@@ -20,5 +20,4 @@ type SteadyState struct {
 	TTFT        Distribution `json:"ttft"`
 	E2E         Distribution `json:"e2e"`
 	TPOT        Distribution `json:"tpot"`
-	ITL         Distribution `json:"itl"`
 }

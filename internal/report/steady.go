@@ -31,7 +31,7 @@ func (t *table) steadyState(s *bench.Summary) {
 		{"  First token, p99, window / run:", percentile(&w.TTFT, 99), percentile(&s.TTFT, 99), "ms"},
 		{"  Whole answer, median, window / run:", percentile(&w.E2E, 50), percentile(&s.E2E, 50), "ms"},
 		{"  Whole answer, p99, window / run:", percentile(&w.E2E, 99), percentile(&s.E2E, 99), "ms"},
-		{"  Token gap, median, window / run:", percentile(&w.ITL, 50), percentile(&s.ITL, 50), "ms"},
+		{"  Time per token, median, window / run:", percentile(&w.TPOT, 50), percentile(&s.TPOT, 50), "ms"},
 	} {
 		t.row(row.label, fmt.Sprintf("%s / %s", Quantity(row.window, row.unit), Quantity(row.whole, row.unit)))
 	}

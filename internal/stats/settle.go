@@ -82,7 +82,6 @@ func (r *run) steadyState() *bench.SteadyState {
 // measureWindow fills in the window's numbers.
 func (r *run) measureWindow(s *bench.SteadyState, sent []*reply) {
 	ttft, e2e, tpot, user := sample{series: true}, sample{series: true}, sample{series: true}, sample{series: true}
-	itl := sample{pooled: true}
 	ended := 0
 	for _, rep := range sent {
 		if at := rep.rec.Done; at > s.From && at <= s.To {
@@ -97,9 +96,8 @@ func (r *run) measureWindow(s *bench.SteadyState, sent []*reply) {
 		e2e.add(rep.e2e)
 		tpot.add(rep.tpot)
 		user.add(rep.speed())
-		rep.eachITL(itl.addTimes)
 	}
-	s.TTFT, s.E2E, s.TPOT, s.PerUser, s.ITL = ttft.describe(), e2e.describe(), tpot.describe(), user.describe(), itl.describe()
+	s.TTFT, s.E2E, s.TPOT, s.PerUser = ttft.describe(), e2e.describe(), tpot.describe(), user.describe()
 	length := s.To.Sub(s.From).Seconds()
 	s.RequestRate = bench.Measured(float64(ended) / length)
 	if in, known := arrivals(r.replies); known {
