@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -26,6 +28,7 @@ var sloTable = append([]flagDef{
 	{name: "tolerance", preset: []string{"10%"}, help: "how close together the ends of the interval are wanted; half of it needs four times the requests"},
 	{name: "max-requests", kind: kindInt, preset: []string{"20000"}, help: "most requests that are sent in all"},
 	{name: "max-time", kind: kindDuration, preset: []string{"1h"}, help: "no trial begins after that time"},
+	{name: "dir", preset: []string{"-"}, help: "folder for the journals of the trials; - for none"},
 	{name: "format", preset: []string{"text"}, choices: report.Forms(), help: "how the answer is printed"},
 }, runFlagsExcept("help", "runs", "output", "journal", "concurrency", "rate", "requests", "duration")...)
 
@@ -47,6 +50,11 @@ func (c *console) slo(ctx context.Context, a *arguments) int {
 	if len(a.faults) > 0 {
 		return c.refuse("slo", exitUsage, faultLines(a.faults))
 	}
+	if dir := a.text("dir"); dir != "-" {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return c.refuse("slo", exitRefused, []string{err.Error()})
+		}
+	}
 	stopped := exitOK
 	var last stats.Judged // the latest trial, which is the one that confirms where the search comes to its end
 	model := l.preset.ServedModel
@@ -57,7 +65,11 @@ func (c *console) slo(ctx context.Context, a *arguments) int {
 			j.spec.Load.Rate, j.spec.Load.Concurrency = 0, int(load)
 		}
 		j.spec.Dataset.Rows, j.spec.Seed = requests, seed%(math.MaxUint32+1)
-		t, code := l.try(ctx, &j, "-")
+		file := "-"
+		if dir := a.text("dir"); dir != "-" {
+			file = freeName(dir)
+		}
+		t, code := l.try(ctx, &j, file)
 		if code != exitOK {
 			stopped = code
 			return nil, nil, errors.New("was not measured")
@@ -95,11 +107,20 @@ func (c *console) slo(ctx context.Context, a *arguments) int {
 	return stopped
 }
 
+// freeName is the first name in a folder that no trial has yet.
+func freeName(dir string) string {
+	for i := 0; ; i++ {
+		if name := filepath.Join(dir, fmt.Sprintf("trial-%03d.journal", i)); !exists(name) {
+			return name
+		}
+	}
+}
+
 // searchFor reads the command line into a search and the job its trials start from; all faults go to a.
 func (l *lab) searchFor(a *arguments) (experiment.Search, job) {
 	values := maps.Clone(a.values)
 	values["concurrency"] = []string{"1"} // replaced at every trial
-	for _, own := range []string{"over", "start", "most", "tolerance", "max-requests", "max-time", "format"} {
+	for _, own := range []string{"over", "start", "most", "tolerance", "max-requests", "max-time", "dir", "format"} {
 		delete(values, own)
 	}
 	r := &arguments{table: runTable, values: values, rest: a.rest}

@@ -117,12 +117,15 @@ func TestQuantileIntervals(t *testing.T) {
 	}{{"low", 0.3, 90}, {"middle", 0.6, 90}, {"high", 0.85, 88}} {
 		rate := load.share * w.saturation()
 		long := w.summary(t, w.plan(rate, 50*requests, 99))
+		runs := make([]bench.Summary, n)
+		for i := range runs {
+			runs[i] = w.summary(t, w.plan(rate, requests, int64(i)))
+		}
 		for _, p := range []float64{50, 90, 99} {
 			truth, _ := long.E2EFromDue.Quantile(p)
 			held, open := 0, 0
-			for i := range n {
-				s := w.summary(t, w.plan(rate, requests, int64(i)))
-				q, _ := s.E2EFromDue.Quantile(p)
+			for i := range runs {
+				q, _ := runs[i].E2EFromDue.Quantile(p)
 				low, ok := q.Low.Get()
 				high, too := q.High.Get()
 				if !ok || !too {
