@@ -50,6 +50,10 @@ func (v *vllmReader) dataset() {
 		v.customOutput(d)
 	case "spec_bench":
 		d.ApplyTemplate, d.FixedOutput, d.Category = template, v.outputLen("spec-bench-output-len"), v.text("spec-bench-category")
+		if !template && v.job.spec.Strict {
+			d.ApplyTemplate = true
+			v.note("--skip-chat-template is ignored, as in the original: with --strict-compat it has no effect on spec_bench")
+		}
 	case "speed_bench":
 		d.ApplyTemplate, d.FixedOutput, d.Category = template, v.least("speed-bench-output-len", 1), v.text("speed-bench-category")
 		d.Subset = v.text("speed-bench-dataset-subset")

@@ -40,7 +40,7 @@ var vllmFlags = []disposition{
 	{flag: "no-stream", state: "kept", note: "of the data set hf, which it reads whole", inert: hfOnly},
 	{flag: "dataset-path", state: "kept", note: "refused with data sets that need no file, as in the original"},
 	{flag: "no-oversample", state: "kept", note: "without it a short data set repeats rows, which is said: they will be found in the prefix cache", inert: onlyFor("sharegpt", "custom", "spec_bench", "speed_bench", "hf", "burstgpt", "timed_trace", "custom_image")},
-	{flag: "skip-chat-template", state: "kept", inert: onlyFor("custom", "spec_bench", "speed_bench", "hf")},
+	{flag: "skip-chat-template", state: "kept", note: "also for spec_bench, where the original forgets it, unless --strict-compat is given", inert: onlyFor("custom", "spec_bench", "speed_bench", "hf")},
 	{flag: "enable-multimodal-chat", state: "refused", note: "messages with images are built where the data set has images"},
 	{flag: "disable-shuffle", state: "kept", inert: func(c dialectContext) string {
 		if c.dataset == "random" || c.dataset == "random-mm" || c.dataset == "random-rerank" {
