@@ -91,9 +91,8 @@ func (c *console) slo(ctx context.Context, a *arguments) int {
 	}
 	r := report.Capacity{Target: l.target(&base), Model: model, Whole: s.Whole, Found: found, Tolerance: s.Tolerance, Spent: time.Since(began)}
 	if found.Confirmed {
-		j := last
-		j.Plan.Spec.Goals = s.Goals
-		sum := stats.Summarize(j.Plan, j.Records, stats.Options{})
+		last.Plan.Spec.Goals = s.Goals
+		sum := stats.Summarize(last.Plan, last.Records, stats.Options{})
 		r.At = &sum
 	}
 	if len(found.Steps) > 0 {
