@@ -91,12 +91,14 @@ type sequences struct {
 	rng     *pyrand.Generator
 	allowed []uint32
 	draw    func(n int) []int64
+	// asked is the length of the shared prefix as it was asked for; what its text encodes to may be another.
+	asked int
 }
 
 func (m *maker) sequences(rng *pyrand.Generator, allowed []uint32) *sequences {
 	vocab := int64(modelVocab(m.j.in.Tokenizer))
 	m.j.set.Source = fmt.Sprintf("random ids below %d", vocab)
-	return &sequences{m, rng, allowed, func(n int) []int64 { return rng.Integers(0, vocab, n) }}
+	return &sequences{m: m, rng: rng, allowed: allowed, draw: func(n int) []int64 { return rng.Integers(0, vocab, n) }}
 }
 
 // prefix draws the ids that all rows begin with.
@@ -104,6 +106,7 @@ func (s *sequences) prefix(n int) ([]uint32, error) {
 	if n <= 0 {
 		return nil, nil
 	}
+	s.asked = n
 	var shared []uint32
 	for _, k := range s.rng.Integers(0, int64(len(s.allowed)), n) {
 		shared = append(shared, s.allowed[k])
@@ -118,7 +121,7 @@ func (s *sequences) write(p *prompt, shared []uint32, n, offset int64, index int
 	for k := range int(n) {
 		ids = append(ids, s.allowed[(int(offset)+index+k)%len(s.allowed)])
 	}
-	whole := len(shared) + int(n)
+	whole := s.asked + int(n)
 	text, ids, err := settle(s.m.j.in.Tokenizer, ids, whole, s.draw)
 	if err != nil {
 		return err
