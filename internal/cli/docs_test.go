@@ -33,7 +33,7 @@ The figures under the originals' labels then follow the originals' formulas, fro
 
 - Connections are kept and used again; the originals' TTFT has a new connection in it for each request (SGLang).
 - Runs begin at different times, and each request waits its own time for a slot.
-- vLLM's client asks /tokenize about its first prompt and cuts all where the server counts otherwise; here prompts have their length by the tokenizer, and nothing more is asked.
+- vLLM's client asks /tokenize about its first prompt, and cuts all where the server counts otherwise; here so with --strict-compat only.
 - Times are the kernel's receive times, not those of the parser's turn: under load TTFT and ITL are lower.
 - Arrivals keep an absolute schedule; SGLang sleeps from one request to the next and falls behind, so its rate is lower.
 - Duration ends with the last reply; SGLang's has a call of /server_info in it, so its throughput is lower by that.

@@ -101,7 +101,7 @@ func (s *session) run(ctx context.Context) int {
 	for _, n := range s.job.notes {
 		s.say("note: %s", report.Sentence(n))
 	}
-	steps := []func(context.Context) error{s.lookHere, s.lookThere, s.findTokenizer, s.prepare, s.warmUpFirst, s.calibrate, s.makePlan, s.warmUp, s.flush}
+	steps := []func(context.Context) error{s.lookHere, s.lookThere, s.findTokenizer, s.prepare, s.warmUpFirst, s.calibrate, s.makePlan, s.align, s.warmUp, s.flush}
 	if s.before != nil {
 		steps = append(steps, s.before)
 	}

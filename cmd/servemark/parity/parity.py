@@ -51,6 +51,7 @@ VRANDOM = ["--dataset-name", "random", "--num-prompts", "10", "--random-input-le
 VROWS = ["--num-prompts", "8", "--request-rate", "40"]
 VLLM = {
     "completions": ["--backend", "vllm", "--random-range-ratio", "0.5", "--request-rate", "40"] + VRANDOM,
+    "cut": ["--random-prefix-len", "6", "--random-range-ratio", "0.5"] + VRANDOM,
     "gamma": ["--burstiness", "0.5", "--request-rate", "40", "--max-concurrency", "2", "--percentile-metrics", "ttft,tpot,itl,e2el,client_queue_time,e2el_including_client_queue",
               "--metric-percentiles", "50,99.9", "--goodput", "ttft:500", "--save-detailed", "--metadata", "tp=8"] + VRANDOM,
     "chat": ["--backend", "openai-chat", "--endpoint", "/v1/chat/completions", "--temperature", "0", "--top-p", "0.9", "--extra-body", '{"seed": 3}', "--ignore-eos", "--label", "night"] + VRANDOM,
