@@ -68,26 +68,7 @@ func (c *console) report(a *arguments) int {
 	if j.Plan.Spec.VLLM != nil {
 		completeVLLM(&run, j.Records)
 	}
-	switch {
-	case a.typed("as"):
-		figures, _ := stats.As(a.text("as"), j.Plan, j.Records) // the table has the known tools only
-		err = report.ToolFigures(c.out, a.text("as"), figures)
-	case a.on("json"):
-		err = report.JSON(c.out, &run)
-	case a.on("line"):
-		var line []byte
-		if run.VLLM != nil {
-			line, err = report.VLLMResult(&run)
-		} else {
-			line, err = report.SGLangLine(&run)
-		}
-		if err == nil {
-			c.say("%s", line)
-		}
-	default:
-		err = report.Text(c.out, &run)
-	}
-	if err != nil {
+	if err := c.showRun(a, j, &run); err != nil {
 		return c.refuse("report", exitFailed, []string{err.Error()})
 	}
 	for _, g := range run.Summary.Goals[recorded:] {
@@ -96,4 +77,26 @@ func (c *console) report(a *arguments) int {
 		}
 	}
 	return exitOK
+}
+
+// showRun prints a run in the form that was asked for.
+func (c *console) showRun(a *arguments, j *journal.Run, run *report.Run) error {
+	switch {
+	case a.typed("as"):
+		figures, _ := stats.As(a.text("as"), j.Plan, j.Records) // the table has the known tools only
+		return report.ToolFigures(c.out, a.text("as"), figures)
+	case a.on("json"):
+		return report.JSON(c.out, run)
+	case !a.on("line"):
+		return report.Text(c.out, run)
+	}
+	write := report.SGLangLine
+	if run.VLLM != nil {
+		write = report.VLLMResult
+	}
+	line, err := write(run)
+	if err == nil {
+		c.say("%s", line)
+	}
+	return err
 }

@@ -44,6 +44,17 @@ func SGLangBlock(w io.Writer, r *Run) error {
 		t.float("Accept length:", n)
 	}
 	t.goodput(spec.SLOs, s.Goodput)
+	t.sections(s, generates)
+	if spec.CacheReport {
+		t.cache(cacheOf(&r.Summary))
+	}
+	t.printf("%s\n", strings.Repeat("=", titleWidth))
+	t.beside(r)
+	return t.err
+}
+
+// sections prints the distributions; a reply without text has its whole latency only.
+func (t *table) sections(s *bench.Summary, generates bool) {
 	for _, section := range []struct {
 		title, unit string
 		d           *bench.Distribution
@@ -66,12 +77,6 @@ func SGLangBlock(w io.Writer, r *Run) error {
 	if generates {
 		t.millis("Max ITL (ms):", high(&s.ITL))
 	}
-	if spec.CacheReport {
-		t.cache(cacheOf(&r.Summary))
-	}
-	t.printf("%s\n", strings.Repeat("=", titleWidth))
-	t.beside(r)
-	return t.err
 }
 
 // acceptLength is tokens per verification of this run: by the answers' own counts, else by the server's counters.
