@@ -37,7 +37,7 @@ func (e *Engine) Run(ctx context.Context, plan *bench.Plan, emit func(bench.Reco
 	e.stamping.await(stampingWait)
 	e.dialAhead(ctx, e.startingConnections(plan, talk.begin()))
 	tidy() // what planning left behind is collected now, not under load
-	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	defer debug.SetGCPercent(debug.SetGCPercent(mostPercent))
 	if e.o.Begin != nil {
 		e.o.Begin()
 	}
@@ -72,9 +72,18 @@ func (e *Engine) Run(ctx context.Context, plan *bench.Plan, emit func(bench.Reco
 	return failed
 }
 
-// gcPercent is how much a run's heap may grow between collections: a reply under way allocates next to nothing, so that
-// collections are rare either way, and a thousand of them fit into less memory.
-const gcPercent = 50
+// A run's heap grows by heapRoom between collections, or by half where it is large: a reply under way allocates next to nothing,
+// so that collections are rare either way; a small heap is not collected all the time, and a thousand replies fit into less memory.
+const (
+	heapRoom     = 12 << 20
+	leastPercent = 50
+	mostPercent  = 300
+)
+
+// gcPercent is the garbage collector's setting for a heap of which live bytes are in use.
+func gcPercent(live uint64) int {
+	return int(min(max(100*heapRoom/max(live, 1), leastPercent), mostPercent))
+}
 
 // closing is how long connections that are closed are given to end their goroutines.
 const closing = 2 * time.Millisecond

@@ -3,6 +3,8 @@ package load
 import (
 	"math/rand/v2"
 	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"sync"
 	"time"
 
@@ -51,6 +53,32 @@ func (s *self) watch() {
 			e.wall.watch(s.quit, stepped)
 		})
 		s.done.Go(s.sampleBacklog)
+	}
+	s.done.Go(s.fitHeap)
+}
+
+// heapInterval is how often the garbage collector's setting is fitted to the heap.
+const heapInterval = 100 * time.Millisecond
+
+// fitHeap keeps the heap small while it may be (see gcPercent).
+func (s *self) fitHeap() {
+	tick := time.NewTicker(heapInterval)
+	defer tick.Stop()
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	set := mostPercent
+	for {
+		select {
+		case <-s.quit:
+			return
+		case <-tick.C:
+		}
+		if metrics.Read(live); live[0].Value.Kind() != metrics.KindUint64 {
+			return
+		}
+		if p := gcPercent(live[0].Value.Uint64()); p != set {
+			set = p
+			debug.SetGCPercent(p)
+		}
 	}
 }
 
