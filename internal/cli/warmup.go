@@ -98,7 +98,7 @@ func (s *session) ask(ctx context.Context, i int) (bench.Record, error) {
 }
 
 func (s *session) warmupRequest(i int) (*bench.Request, error) {
-	if s.plan != nil {
+	if s.spec.Strict && s.plan != nil {
 		return s.firstRow(), nil
 	}
 	r := &bench.Request{Prompt: bench.Prompt{Text: dataset.CalibrationPrompt(smokeWords, 1000+i)}, OutputTokens: warmupTokens}
