@@ -185,65 +185,6 @@ func assumeTokenizer(in *dataset.Inputs) {
 	in.Template = func(json.RawMessage, bool) (string, error) { return "", nil }
 }
 
-// roomForConnections raises the limit of open files. How many requests a schedule without a cap has in flight is not known
-// beforehand, so there a low limit is only told.
-func (s *session) roomForConnections() error {
-	load := &s.spec.Load
-	rows := s.spec.Dataset.Rows
-	if load.Scheduled() && load.Duration > 0 {
-		rows = int(min(load.Rate*load.Duration.Seconds(), mostRows)) + 1
-	}
-	need := max(rows, 1)
-	if c := load.Concurrency; c > 0 && (c < need || load.Duration > 0) {
-		need = c
-	}
-	err := doctor.OpenFiles(need)
-	if err != nil && load.Scheduled() && load.Concurrency == 0 {
-		s.say("note: %s; that many are open only if replies take that long", err)
-		return nil
-	}
-	return err
-}
-
-// roomForPrompts refuses lengths and numbers that cannot be held in memory.
-func (s *session) roomForPrompts() error {
-	d := &s.spec.Dataset
-	each := float64(bytesPerRequest)
-	if strings.HasPrefix(d.Name, "random") {
-		each += bytesPerToken * float64(d.InputTokens)
-	}
-	if need := each * float64(max(d.Rows, 1)); need > mostBytes {
-		return fmt.Errorf("%d prompts of up to %d tokens need about %.0f GB of memory to be made before the run; ask for fewer or shorter ones", d.Rows, d.InputTokens, need/1e9)
-	}
-	return nil
-}
-
-// Memory of a plan, measured roughly: text and request with its encoded body.
-const (
-	bytesPerRequest = 4 << 10
-	bytesPerToken   = 16
-	mostBytes       = 12e9
-)
-
-func (s *session) finder(server func(context.Context) (doctor.Text, error)) *doctor.Finder {
-	return &doctor.Finder{Hub: s.hub, HubFault: s.hubFault, Server: server, SameMachine: loopback(s.spec.Target.BaseURL),
-		Say: func(line string) { s.say("tokenizer: %s", safe(line)) }, Progress: s.downloads()}
-}
-
-// downloads tells large downloads in quarters.
-func (s *session) downloads() func(file string, done, total int64) {
-	told := map[string]int64{}
-	return func(file string, done, total int64) {
-		if total < 4<<20 {
-			return
-		}
-		if quarter := 4 * done / total; quarter > told[file] {
-			told[file] = quarter
-			s.warn("%s: %d of %d MB", safe(file), done>>20, total>>20)
-		}
-	}
-}
-
 // loopback reports whether a URL's host is this machine.
 func loopback(base string) bool {
 	u, err := url.Parse(base)
@@ -284,17 +225,6 @@ func (s *session) lookThere(ctx context.Context) error {
 	return s.fitsServer()
 }
 
-// fitsServer refuses exact lengths that the server's context cannot hold before any prompt is made.
-func (s *session) fitsServer() error {
-	d := &s.spec.Dataset
-	most, ok := s.server.MaxLen.Get()
-	if !ok || !s.job.native || !strings.HasPrefix(d.Name, "random") || d.RangeRatio != 1 || d.InputTokens+d.OutputTokens <= most {
-		return nil
-	}
-	return refused(fmt.Errorf("requests of %d + %d tokens (prompt and answer) were asked for and the server's context holds %d: ask for less with --input-tokens or --output-tokens",
-		d.InputTokens, d.OutputTokens, most))
-}
-
 func must(u *url.URL, _ error) *url.URL { return u }
 
 // showServer prints what was discovered, and from where.
@@ -305,92 +235,6 @@ func (s *session) showServer() {
 	}
 	for _, n := range s.server.Notes {
 		s.say("  %s", safe(n))
-	}
-}
-
-// findTokenizer takes the first source that works when none was named.
-func (s *session) findTokenizer(ctx context.Context) error {
-	if s.job.noTokenizer {
-		s.say("tokenizer: none, as asked; token counts are the server's usage")
-		return nil
-	}
-	if s.tokenizer.Text == nil {
-		var server func(context.Context) (doctor.Text, error)
-		if s.spec.Warmup > 0 {
-			server = s.serverTokenizer
-		}
-		s.use(s.finder(server).Find(ctx, s.spec.Model, s.spec.Model.Served, &s.server))
-	}
-	for _, n := range s.tokenizer.Notes {
-		s.say("tokenizer: %s", report.Sentence(n))
-	}
-	if s.tokenizer.Text == nil {
-		s.say("tokenizer: none; token counts are the server's usage (name one with --tokenizer FILE, FOLDER or org/name)")
-		return nil
-	}
-	s.say("tokenizer: %s (%s)", safe(string(s.tokenizer.Source)), s.tokenizer.From)
-	s.spec.Model.Tokenizer = s.tokenizer.Source
-	s.probe(ctx)
-	return nil
-}
-
-// serverTokenizer reaches the server's own tokenize route.
-func (s *session) serverTokenizer(ctx context.Context) (doctor.Text, error) {
-	s.posted = true
-	ctx, cancel := context.WithTimeout(ctx, tokenizerWait)
-	defer cancel()
-	t, err := endpoint.NewTokenizer(ctx, s.client, s.spec.Target.BaseURL,
-		endpoint.TokenizerOptions{Auth: s.job.auth, Served: s.spec.Model.Served, Engine: s.server.Engine, Version: version()})
-	if err != nil {
-		if ctx.Err() != nil {
-			err = fmt.Errorf("no answer within %s", tokenizerWait)
-		}
-		return nil, err // not t: a nil *Tokenizer in an interface is not nil
-	}
-	return t, nil
-}
-
-// tokenizerWait bounds the search for the server's tokenize route.
-const tokenizerWait = 8 * time.Second
-
-// probe checks the tokenizer against the server's own, where both are there and something may be posted.
-func (s *session) probe(ctx context.Context) {
-	known := s.server.Tokenize
-	if s.tokenizer.Local == nil || s.spec.Warmup == 0 || s.spec.Strict || !known && s.server.Engine != bench.EngineSGLang {
-		return // with --strict-compat nothing is posted that the original does not post
-	}
-	theirs, err := s.serverTokenizer(ctx)
-	if err != nil {
-		if !known {
-			return // older releases of SGLang have no such route
-		}
-		s.say("tokenizer: not compared with the server's: %s", safe(err.Error()))
-		return
-	}
-	diff, err := doctor.CompareWithServer(s.tokenizer.Local, theirs)
-	switch {
-	case err != nil:
-		s.say("tokenizer: not compared with the server's: %s", safe(err.Error()))
-	case diff != "":
-		s.say("tokenizer: DIFFERS from the server's: %s; counts by it are not the model's", safe(diff))
-	default:
-		s.say("tokenizer: gives the same ids as the server's on three probes")
-	}
-}
-
-// use takes a tokenizer and the chat template beside it.
-func (s *session) use(t doctor.Tokenizer) {
-	s.tokenizer = t
-	if t.Text == nil {
-		return
-	}
-	template, err := doctor.ChatTemplate(&t)
-	if err != nil {
-		s.tokenizer.Notes = append(s.tokenizer.Notes, err.Error())
-	}
-	s.template = template
-	if s.special, err = doctor.SpecialIDs(&t); err != nil {
-		s.tokenizer.Notes = append(s.tokenizer.Notes, err.Error())
 	}
 }
 
@@ -467,30 +311,4 @@ func (s *session) build(ctx context.Context, in dataset.Inputs) (*bench.Plan, er
 	case <-ctx.Done():
 		return nil, ctx.Err() // the process ends
 	}
-}
-
-// fits refuses, in servemark's own commands, requests that the server's context cannot hold; in a dialect it is said.
-func (s *session) fits() error {
-	most, ok := s.server.MaxLen.Get()
-	if !ok {
-		return nil
-	}
-	over, longest := 0, 0
-	for i := range s.plan.Requests {
-		r := &s.plan.Requests[i]
-		n := r.TemplatedTokens.Or(r.InputTokens.Or(0)) + r.OutputTokens
-		longest = max(longest, n)
-		if n > most {
-			over++
-		}
-	}
-	if over == 0 {
-		return nil
-	}
-	what := fmt.Sprintf("%d of %d requests need up to %d tokens (prompt and answer) and the server's context holds %d", over, len(s.plan.Requests), longest, most)
-	if s.job.native {
-		return refused(errors.New(what + ": ask for less with --input-tokens or --output-tokens"))
-	}
-	s.say("note: %s; it will refuse them", what)
-	return nil
 }

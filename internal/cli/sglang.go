@@ -3,16 +3,12 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
-	"net/http"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/servemark/servemark/internal/bench"
 	"github.com/servemark/servemark/internal/dataset"
-	"github.com/servemark/servemark/internal/endpoint"
 )
 
 // sglangBackend is what a --backend of sglang.bench_serving means.
@@ -44,7 +40,7 @@ func sglangDatasets() []string { return dataset.Names(bench.DialectSGLang) }
 
 // sglangJob turns a parsed command line of the SGLang dialect into a job; all faults go to a.
 func sglangJob(a *arguments, getenv func(string) string) job {
-	s := &sglangReader{arguments: a, getenv: getenv}
+	s := &sglangReader{&dialectReader{arguments: a, getenv: getenv}}
 	s.job.spec.Dialect = bench.DialectSGLang
 	s.refusals(sglangFlags, sglangRustFlags)
 	if s.text("protocol") != "http" {
@@ -52,43 +48,21 @@ func sglangJob(a *arguments, getenv func(string) string) job {
 	}
 	s.job.noCounting = s.on("disable-retokenize")
 	s.target()
-	s.model()
+	s.readModel()
 	s.dataset()
 	s.load()
 	s.body()
 	s.adapters()
 	s.profile()
 	s.outputs()
-	s.inert()
-	if len(a.rest) > 0 {
-		a.faults = append(a.faults, fault{what: fmt.Sprintf("%q stands without a flag", strings.Join(a.rest, " ")), cure: "give it to a flag, or leave it out"})
-	}
+	s.inert(sglangFlags)
+	s.strays()
 	return s.job
 }
 
 // sglangReader builds the job part by part.
 type sglangReader struct {
-	*arguments
-	getenv func(string) string
-	job    job
-	api    bench.API
-}
-
-func (s *sglangReader) note(format string, args ...any) {
-	s.job.notes = append(s.job.notes, fmt.Sprintf(format, args...))
-}
-
-// inert tells the flags that have no effect in this combination, as in the original.
-func (s *sglangReader) inert() {
-	c := dialectContext{dataset: s.text("dataset-name"), api: s.api, typed: s.typed}
-	for _, d := range sglangFlags {
-		if d.inert == nil || !s.typed(d.flag) {
-			continue
-		}
-		if why := d.inert(c); why != "" {
-			s.note("--%s is ignored, as in the original: %s", d.flag, why)
-		}
-	}
+	*dialectReader
 }
 
 func (s *sglangReader) target() {
@@ -100,92 +74,9 @@ func (s *sglangReader) target() {
 	}
 	t.Engine, t.API, s.api = b.engine, b.api, b.api
 	t.Stream = !s.on("disable-stream") && !b.api.Pooling()
-	s.readAddress(t, &s.job, b.port)
-	if n, ok := s.whole("ready-check-timeout-sec"); ok && (n < 0 || n > 1e9) {
-		s.wrong("ready-check-timeout-sec", fmt.Sprintf("%d is out of range: seconds from 0 (do not wait) to 1e9", n), "")
-	} else {
-		t.ReadyTimeout = time.Duration(n) * time.Second
-	}
+	s.readAddress(t, b.port)
+	s.readReadyTimeout(t)
 	s.readAuth(t, &s.job, s.getenv)
-}
-
-// readAuth takes the extra headers and the key; a key or an Authorization header beats what stands in the address.
-func (a *arguments) readAuth(t *bench.Target, j *job, getenv func(string) string) {
-	headers, err := parseHeaders(a.list("header"))
-	if err != nil {
-		a.wrong("header", err.Error(), "write it as --header Key=Value")
-	}
-	extra := http.Header{}
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		extra.Set(name, headers[name])
-		t.HeaderNames = append(t.HeaderNames, name)
-	}
-	for _, name := range []string{"OPENAI_API_KEY", "API_KEY"} {
-		if strings.ContainsAny(strings.TrimSpace(getenv(name)), "\r\n\x00") {
-			a.faults = append(a.faults, fault{what: name + " holds a line break", cause: "two lines of a file were taken", cure: "set it to the key alone"})
-		}
-	}
-	j.auth = endpoint.AuthFromEnv(getenv, extra)
-	if j.user != nil {
-		if j.auth.From() != "" || extra.Get("Authorization") != "" {
-			j.notes = append(j.notes, "user and password of the address are not sent: a key or an Authorization header is")
-		} else {
-			password, _ := j.user.Password()
-			j.auth = j.auth.WithBasic(j.user.Username(), password)
-			j.notes = append(j.notes, "user and password of the address are sent as basic authentication")
-		}
-	}
-	t.KeyFrom = j.auth.From()
-}
-
-// readAddress finds the base URL: --base-url, else --host and --port.
-func (a *arguments) readAddress(t *bench.Target, j *job, defaultPort int) {
-	raw, flag := a.text("base-url"), "base-url"
-	if raw == "" {
-		flag = "host"
-		host, port := a.text("host"), defaultPort
-		if n, ok := a.whole("port"); ok {
-			port = n
-			if n < 1 || n > 65535 {
-				a.wrong("port", fmt.Sprintf("%d is out of range: 1 to 65535", n), "")
-				return
-			}
-		}
-		raw = "http://" + endpoint.HostPort(reachable(host), port)
-	}
-	base, user, notes, err := endpoint.NormalizeBase(raw)
-	if err != nil {
-		a.wrong(flag, err.Error(), "")
-		return
-	}
-	for _, n := range notes {
-		j.notes = append(j.notes, fmt.Sprintf("--%s: %s", flag, n))
-	}
-	t.BaseURL = base
-	j.user = user
-}
-
-// reachable turns an address to listen on into one to connect to.
-func reachable(host string) string {
-	switch host {
-	case "0.0.0.0", "":
-		return "127.0.0.1"
-	case "::", "[::]":
-		return "::1"
-	}
-	return host
-}
-
-func (s *sglangReader) model() {
-	m := &s.job.spec.Model
-	m.Asked = s.text("model")
-	m.Served = bench.ServedModel(s.text("served-model-name"))
-	m.Tokenizer = bench.TokenizerSource(s.text("tokenizer"))
-	for _, name := range []string{"model", "served-model-name", "tokenizer"} {
-		if s.typed(name) && strings.TrimSpace(s.text(name)) == "" {
-			s.wrong(name, "is empty", "name one, or leave the flag out to have it found")
-		}
-	}
 }
 
 func (s *sglangReader) load() {

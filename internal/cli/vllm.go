@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/servemark/servemark/internal/bench"
 	"github.com/servemark/servemark/internal/dataset"
@@ -48,7 +47,7 @@ const (
 
 // vllmJob turns a parsed command line of the vLLM dialect into a job; all faults go to a.
 func vllmJob(a *arguments, getenv func(string) string) job {
-	v := &vllmReader{arguments: a, getenv: getenv}
+	v := &vllmReader{&dialectReader{arguments: a, getenv: getenv}}
 	v.job.spec.Dialect, v.job.spec.Strict = bench.DialectVLLM, v.on("strict-compat")
 	v.job.vllm = &vllmOutput{}
 	v.refusals(vllmFlags, vllmRustFlags)
@@ -59,36 +58,14 @@ func vllmJob(a *arguments, getenv func(string) string) job {
 	v.body()
 	v.results()
 	v.screen()
-	v.inert()
-	if len(a.rest) > 0 {
-		a.faults = append(a.faults, fault{what: fmt.Sprintf("%q stands without a flag", strings.Join(a.rest, " ")), cure: "give it to a flag, or leave it out"})
-	}
+	v.inert(vllmFlags)
+	v.strays()
 	return v.job
 }
 
 // vllmReader builds the job part by part.
 type vllmReader struct {
-	*arguments
-	getenv func(string) string
-	job    job
-	api    bench.API
-}
-
-func (v *vllmReader) note(format string, args ...any) {
-	v.job.notes = append(v.job.notes, fmt.Sprintf(format, args...))
-}
-
-// inert tells the flags that have no effect in this combination, as in the original.
-func (v *vllmReader) inert() {
-	c := dialectContext{dataset: v.text("dataset-name"), api: v.api, typed: v.typed}
-	for _, d := range vllmFlags {
-		if d.inert == nil || !v.typed(d.flag) {
-			continue
-		}
-		if why := d.inert(c); why != "" {
-			v.note("--%s is ignored, as in the original: %s", d.flag, why)
-		}
-	}
+	*dialectReader
 }
 
 func (v *vllmReader) target() {
@@ -100,13 +77,9 @@ func (v *vllmReader) target() {
 	}
 	t.Engine, t.API, v.api = b.engine, b.api, b.api
 	t.Stream = !b.api.Pooling()
-	v.readAddress(t, &v.job, 8000)
+	v.readAddress(t, 8000)
 	v.route(t, b)
-	if n, ok := v.whole("ready-check-timeout-sec"); ok && n < 0 {
-		v.wrong("ready-check-timeout-sec", fmt.Sprintf("%d is out of range: seconds from 0 (do not wait)", n), "")
-	} else {
-		t.ReadyTimeout = time.Duration(n) * time.Second
-	}
+	v.readReadyTimeout(t)
 	v.readAuth(t, &v.job, v.getenv)
 	t.RequestIDPrefix = v.text("request-id-prefix")
 	if !v.typed("request-id-prefix") {
@@ -148,18 +121,10 @@ func (v *vllmReader) route(t *bench.Target, b vllmBackend) {
 }
 
 func (v *vllmReader) model() {
-	m := &v.job.spec.Model
-	m.Asked = v.text("model")
-	m.Served = bench.ServedModel(v.text("served-model-name"))
-	m.Tokenizer = bench.TokenizerSource(v.text("tokenizer"))
-	for _, name := range []string{"model", "served-model-name", "tokenizer"} {
-		if v.typed(name) && strings.TrimSpace(v.text(name)) == "" {
-			v.wrong(name, "is empty", "name one, or leave the flag out to have it found")
-		}
-	}
+	v.readModel()
 	v.job.noTokenizer = v.on("skip-tokenizer-init")
 	if v.job.noTokenizer {
-		m.Tokenizer = ""
+		v.job.spec.Model.Tokenizer = ""
 	}
 	if mode := v.text("tokenizer-mode"); mode != "auto" && mode != "hf" {
 		v.wrong("tokenizer-mode", fmt.Sprintf("%s is refused: tokenizers are read from their files in one way", mode), "leave it out, or give auto or hf")
