@@ -120,6 +120,8 @@ type LoadSpec struct {
 	Burstiness float64 `json:"burstiness,omitempty"`
 	// RampUp replaces Rate where it is set.
 	RampUp *RampUp `json:"ramp_up,omitempty"`
+	// Stages replace Rate where they are set: one rate after another, each for its time.
+	Stages []Stage `json:"stages,omitempty"`
 	// Trace is true where the data set itself says when each request is due; a plan sets it.
 	Trace bool `json:"trace,omitempty"`
 	// Concurrency caps the requests in flight; 0 means no cap. A conversation keeps one place from its first turn to its last.
@@ -137,8 +139,25 @@ type LoadSpec struct {
 	HTTP2 bool `json:"http2,omitempty"`
 }
 
+// Stage is a rate, in requests per second, that holds for a time.
+type Stage struct {
+	Rate float64       `json:"rate"`
+	For  time.Duration `json:"for_ns"`
+}
+
+// Expected is the mean number of requests that the stages ask for, and their time in all.
+func (l LoadSpec) Expected() (requests float64, total time.Duration) {
+	for _, s := range l.Stages {
+		requests += s.Rate * s.For.Seconds()
+		total += s.For
+	}
+	return requests, total
+}
+
 // Scheduled reports whether requests have due times of their own.
-func (l LoadSpec) Scheduled() bool { return l.Rate > 0 || l.RampUp != nil || l.Trace }
+func (l LoadSpec) Scheduled() bool {
+	return l.Rate > 0 || l.RampUp != nil || len(l.Stages) > 0 || l.Trace
+}
 
 // BodySpec is what goes into every request beside the prompt.
 type BodySpec struct {

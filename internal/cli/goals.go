@@ -201,7 +201,7 @@ func (s *session) aloneStage() {
 // singleStream measures what one user alone gets, in a stage of its own before the load, with prompts of its own.
 func (s *session) singleStream(ctx context.Context, requests int) error {
 	spec := *s.spec
-	spec.Load.Rate, spec.Load.RampUp, spec.Load.Concurrency, spec.Load.Duration = 0, nil, 1, 0
+	spec.Load.Rate, spec.Load.RampUp, spec.Load.Stages, spec.Load.Concurrency, spec.Load.Duration = 0, nil, nil, 1, 0
 	spec.Dataset.Rows, spec.Seed = requests, s.spec.Seed+1
 	p, err := plan.Build(spec, s.inputs(ctx))
 	if err != nil {

@@ -19,8 +19,8 @@ const (
 // fast as it was seen, since caches and connections were cold. A run that comes to the end of its prompts says so and is SUSPECT.
 func rowsFor(spec *bench.Spec, smoke *bench.Record) int {
 	seconds := spec.Load.Duration.Seconds()
-	if rate := spec.Load.Rate; rate > 0 {
-		n := rate * seconds
+	if n, _ := spec.Load.Expected(); n > 0 || spec.Load.Rate > 0 {
+		n = max(n, spec.Load.Rate*seconds)
 		return min(mostRows, int(math.Ceil(n+6*math.Sqrt(n)))+10)
 	}
 	slots := spec.Load.Concurrency

@@ -20,6 +20,10 @@ var runTable = append([]flagDef{
 	{name: "api", preset: []string{"chat"}, choices: []string{"chat", "completions", "generate"}, help: "protocol: chat, completions, or SGLang's own generate"},
 	{name: "concurrency", kind: kindInt, help: "requests in flight (default 8 without --rate)"},
 	{name: "rate", kind: kindRate, help: "mean arrivals per second, Poisson; inf or -1 is unlimited"},
+	{name: "arrival", preset: []string{"poisson"}, choices: []string{"poisson", "gamma", "constant"}, help: "how gaps are spread around the rate"},
+	{name: "burstiness", kind: kindPositive, help: "with --arrival gamma: its shape; under 1 is burstier than Poisson, over 1 more even"},
+	{name: "ramp", arity: arityMany, help: "instead of --rate: from one rate to another over the requests, FROM TO [linear|exponential]"},
+	{name: "stages", arity: arityMany, help: "instead of --rate and --duration: one rate after another, each RATExTIME (10x30s 50x1m), Poisson"},
 	{name: "requests", kind: kindInt, help: "how many requests (default 64)"},
 	{name: "duration", kind: kindDuration, help: "stop sending after this time instead (30s, 2m)"},
 	{name: "input-tokens", kind: kindInt, preset: []string{"256"}, help: "prompt length"},
@@ -127,16 +131,19 @@ func (r *runReader) load() {
 		}
 		s.Load.Rate = rate
 	}
+	r.arrivals(&s.Load)
 	if r.typed("concurrency") {
 		n, _ := r.whole("concurrency")
 		if n < 1 {
 			r.wrong("concurrency", fmt.Sprintf("%d is out of range: at least 1", n), "--rate inf without --concurrency sends everything at once")
 		}
 		s.Load.Concurrency = n
-	} else if !r.typed("rate") {
+	} else if !r.typed("rate") && !s.Load.Scheduled() {
 		s.Load.Concurrency = runConcurrency
 	}
-	s.Load.Duration, _ = parseDuration(r.text("duration"))
+	if r.typed("duration") {
+		s.Load.Duration, _ = parseDuration(r.text("duration"))
+	}
 	if r.typed("duration") && s.Load.Duration < time.Second {
 		r.wrong("duration", fmt.Sprintf("%s is too short to measure anything", s.Load.Duration), "take at least 1s")
 	}

@@ -16,7 +16,8 @@ func (s *session) roomForConnections() error {
 	load := &s.spec.Load
 	rows := s.spec.Dataset.Rows
 	if load.Scheduled() && load.Duration > 0 {
-		rows = int(min(load.Rate*load.Duration.Seconds(), mostRows)) + 1
+		n, _ := load.Expected()
+		rows = int(min(max(n, load.Rate*load.Duration.Seconds()), mostRows)) + 1
 	}
 	need := max(rows, 1)
 	if c := load.Concurrency; c > 0 && (c < need || load.Duration > 0) {

@@ -31,6 +31,11 @@ func checkLoad(l bench.LoadSpec) []error {
 	if r := l.RampUp; r != nil && !(finite(r.Start) && finite(r.End) && r.Start > 0 && r.End > 0) {
 		faults = append(faults, fmt.Errorf("the rate ramps from %v to %v: both ends must be above 0 requests per second", r.Start, r.End))
 	}
+	for i, st := range l.Stages {
+		if !(finite(st.Rate) && st.Rate > 0) || st.For <= 0 {
+			faults = append(faults, fmt.Errorf("stage %d asks for %v requests per second for %s: both must be above 0", i+1, st.Rate, st.For))
+		}
+	}
 	return faults
 }
 
@@ -94,6 +99,8 @@ func arrivalOf(l bench.LoadSpec) arrival {
 	switch {
 	case l.Trace:
 		return trace
+	case len(l.Stages) > 0:
+		return stages
 	case !l.Scheduled():
 		return unlimited
 	case l.Arrival == bench.ArrivalGamma:

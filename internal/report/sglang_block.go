@@ -92,6 +92,16 @@ func trafficWord(l bench.LoadSpec) string {
 	if l.Trace {
 		return "trace"
 	}
+	if r := l.RampUp; r != nil {
+		return pythonFloat(r.Start) + " to " + pythonFloat(r.End)
+	}
+	if len(l.Stages) > 0 {
+		var words []string
+		for _, st := range l.Stages {
+			words = append(words, pythonFloat(st.Rate))
+		}
+		return strings.Join(words, ", then ")
+	}
 	return rateWord(l.Rate)
 }
 

@@ -37,8 +37,8 @@ func putArguments(o *object, r *Run) {
 	o.put("tag", orNull(spec.Tag))
 	o.put("backend", r.backend())
 	o.put("dataset_name", data.Name)
-	if spec.Load.Trace {
-		o.put("request_rate", "trace")
+	if spec.Load.Trace || spec.Load.RampUp != nil || len(spec.Load.Stages) > 0 {
+		o.put("request_rate", trafficWord(spec.Load))
 	} else {
 		o.put("request_rate", rateOrInf(spec.Load.Rate))
 	}
