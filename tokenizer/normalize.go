@@ -2,6 +2,7 @@ package tokenizer
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -236,6 +237,9 @@ func (n normReplace) normalize(t normText) normText {
 		if !strings.Contains(t.s, n.literal) {
 			return t
 		}
+		if n.grown(t.s) > maxNormalized {
+			return normText{s: t.s, zero: t.zero, err: errGrown}
+		}
 		zero := len(strings.ReplaceAll(t.s[:t.zero], n.literal, n.content))
 		return normText{s: strings.ReplaceAll(t.s, n.literal, n.content), zero: zero}
 	}
@@ -244,6 +248,21 @@ func (n normReplace) normalize(t normText) normText {
 		return normText{s: t.s, zero: t.zero, err: err}
 	}
 	return normText{s: s, zero: zero}
+}
+
+// maxNormalized bounds what a text may grow to, in bytes: a tokenizer file is data from strangers, and four replacements of one
+// letter by a thousand make a terabyte of one word.
+const maxNormalized = 1 << 30
+
+var errGrown = errors.New("replace: the normalizer makes more than 1 GiB of this text; the tokenizer file is broken or hostile")
+
+// grown is the length of s after the replacement of a literal.
+func (n normReplace) grown(s string) int {
+	count, step := strings.Count(s, n.literal), len(n.content)-len(n.literal)
+	if step > 0 && count > maxNormalized/step {
+		return maxNormalized + 1
+	}
+	return len(s) + count*step
 }
 
 // replaceAll puts content in the place of each match. What is put there stems from the last byte it replaces.
@@ -258,6 +277,9 @@ func replaceAll(m matcher, t normText, content string) (string, int, error) {
 		}
 	}
 	err := m.matches(t.s, func(from, to int) {
+		if out.Len()+len(content) > maxNormalized {
+			return // told below
+		}
 		keep(last, from)
 		out.WriteString(content)
 		if counting = counting && (to == 0 || to-1 < t.zero); counting {
@@ -267,6 +289,9 @@ func replaceAll(m matcher, t normText, content string) (string, int, error) {
 	})
 	if err != nil {
 		return "", 0, fmt.Errorf("replace: %w", err)
+	}
+	if out.Len()+len(content)+len(t.s)-last > maxNormalized {
+		return "", 0, errGrown
 	}
 	keep(last, len(t.s))
 	return out.String(), zero, nil

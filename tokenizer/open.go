@@ -30,6 +30,9 @@ func Open(path string) (*Tokenizer, error) {
 			return nil, err
 		}
 	}
+	if err := readable(path); err != nil {
+		return nil, err
+	}
 	cfg, err := readConfig(dir)
 	if err != nil {
 		return nil, fmt.Errorf("tokenizer %s: %w", dir, err)
@@ -42,6 +45,23 @@ func Open(path string) (*Tokenizer, error) {
 		cfg.fill(t)
 	}
 	return t, nil
+}
+
+// maxFile bounds a tokenizer file that is read whole; the largest known has 34 MB. GGUF files are not read whole.
+const maxFile = 1 << 30
+
+// readable refuses what is no file, or too large to be a tokenizer.
+func readable(path string) error {
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("tokenizer %s: %w", path, err)
+	case !st.Mode().IsRegular():
+		return fmt.Errorf("tokenizer %s is no regular file; copy it to one", path)
+	case st.Size() > maxFile && !strings.EqualFold(filepath.Ext(path), ".gguf"):
+		return fmt.Errorf("tokenizer %s has %d MB, which no tokenizer has; is it the model's weights?", path, st.Size()>>20)
+	}
+	return nil
 }
 
 // findFile picks the best tokenizer file of a directory.

@@ -240,7 +240,7 @@ func check(def *flagDef, v string) *fault {
 		}
 	case kindDuration:
 		if _, err := parseDuration(v); err != nil {
-			return &fault{flag: flag, what: err.Error(), cure: "write it as 90s, 2m or 1h30m"}
+			return &fault{flag: flag, what: err.Error(), cure: "write it as 50ms, 90s, 2m or 1h30m"}
 		}
 	case kindGoal:
 		if _, err := parseGoal(v); err != nil {

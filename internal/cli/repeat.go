@@ -23,8 +23,15 @@ func (c *console) repeat(ctx context.Context, name string, j *job) int {
 			ext := filepath.Ext(j.journal)
 			each.journal = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(j.journal, ext), i+1, ext)
 		}
-		c.say("\n#### Run %d of %d, seed %d", i+1, j.runs, each.spec.Seed)
 		s := newSession(c, name, &each)
+		if j.dryRun { // only plans go to the output
+			c.warn("run %d of %d, seed %d", i+1, j.runs, each.spec.Seed)
+			if got := s.run(ctx); got != exitOK || i == j.runs-1 {
+				return got
+			}
+			continue
+		}
+		c.say("\n#### Run %d of %d, seed %d", i+1, j.runs, each.spec.Seed)
 		s.aloneStage()
 		got := s.run(ctx)
 		if s.result == nil || got == exitInterrupted {

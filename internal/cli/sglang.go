@@ -178,15 +178,25 @@ func (a *arguments) object(name, raw string) json.RawMessage {
 	return json.RawMessage(raw)
 }
 
-// noteSamplingParams tells a trap of /generate: sampling parameters at the top level of its body have no effect.
+// noteSamplingParams tells two traps of /generate: sampling parameters at the top level of its body have no effect, and a
+// "sampling_params" of the user's replaces the whole object, lengths included.
 func (s *sglangReader) noteSamplingParams(extra json.RawMessage) {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(extra, &m) != nil {
 		return
 	}
+	if own, ok := m["sampling_params"]; ok {
+		var set map[string]json.RawMessage
+		if json.Unmarshal(own, &set) == nil && set["max_new_tokens"] == nil {
+			s.note("--extra-request-body: its \"sampling_params\" replaces the whole object, as in the original, and sets no max_new_tokens: answers end when the server likes; " +
+				"write all of it, for example {\"sampling_params\": {\"max_new_tokens\": 128, \"ignore_eos\": true, \"temperature\": 0, …}}")
+		}
+		return
+	}
 	for _, k := range []string{"temperature", "top_p", "top_k", "max_new_tokens", "ignore_eos", "min_p"} {
 		if _, ok := m[k]; ok {
-			s.note("--extra-request-body: %q stands at the top of the body, where /generate does not read it; put it into \"sampling_params\"", k)
+			s.note("--extra-request-body: %q stands at the top of the body, where /generate does not read it; for temperature and top_p there are flags, "+
+				"for the rest give a whole \"sampling_params\" object, with max_new_tokens and ignore_eos in it", k)
 		}
 	}
 }

@@ -29,7 +29,15 @@ func (c *console) simulate(ctx context.Context, a *arguments) int {
 	if len(a.rest) > 0 {
 		a.faults = append(a.faults, fault{what: fmt.Sprintf("%q stands without a flag", strings.Join(a.rest, " "))})
 	}
-	if a.text("preset") == "list" && len(a.faults) == 0 {
+	if a.text("preset") == "list" {
+		for name := range a.values {
+			if name != "preset" {
+				a.wrong(name, "has no effect with --preset list", "leave it out")
+			}
+		}
+		if len(a.faults) > 0 {
+			return c.refuse("sim", exitUsage, faultLines(a.faults))
+		}
 		return c.listPresets()
 	}
 	address := simAddress(a)
@@ -101,6 +109,7 @@ func (c *console) serveFlood(ctx context.Context, a *arguments, address string) 
 	cfg := flood.Config{ServedModel: a.text("served-model-name"), Align: a.on("align")}
 	cfg.TTFT, _ = parseDuration(a.text("ttft"))
 	cfg.ITL, _ = parseDuration(a.text("itl"))
+	a.needUnits("ttft", "itl")
 	cfg.Tokens, _ = a.whole("answer-tokens")
 	cfg.PerEvent, _ = a.whole("tokens-per-chunk")
 	cfg.PerWrite, _ = a.whole("events-per-write")

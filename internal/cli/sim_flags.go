@@ -101,7 +101,10 @@ func simConfig(a *arguments, getenv func(string) string) sim.Config {
 		cfg.Seed = uint64(max(n, 0))
 	}
 	cfg.APIKey = getenv("SERVEMARK_SIM_KEY")
-	cfg.KeepAlive, _ = parseDuration(a.text("keep-alive"))
+	if cfg.KeepAlive, _ = parseDuration(a.text("keep-alive")); a.typed("keep-alive") && cfg.KeepAlive <= 0 {
+		a.wrong("keep-alive", "is out of range: above 0", "leave it out for none")
+	}
+	a.needUnits("ttft", "itl", "keep-alive")
 	cfg.CRLF, cfg.NoSpace, cfg.EarlyRole = a.on("crlf"), a.on("no-space"), a.on("early-role")
 	a.engineFlags(&cfg)
 	for _, text := range a.list("fault") {
@@ -159,6 +162,13 @@ func (a *arguments) engineFlags(cfg *sim.Config) {
 		e.PrefixCache = e.PrefixCache || a.on("prefix-cache")
 	}
 	stepped := e != nil && e.Schedule != "" && e.Schedule != engine.Independent
+	if !stepped {
+		for _, name := range names[1:] {
+			if a.typed(name) {
+				a.wrong(name, "has no effect on streams with fixed times of their own", "choose a --schedule or a --preset, or leave it out")
+			}
+		}
+	}
 	if !stepped || a.typed("ttft") {
 		cfg.TTFT, _ = parseDuration(a.text("ttft"))
 	}
@@ -167,9 +177,21 @@ func (a *arguments) engineFlags(cfg *sim.Config) {
 	}
 }
 
-// setWhole stores a typed whole number.
+// setWhole stores a typed whole number above 0.
 func (a *arguments) setWhole(name string, to *int) {
-	if a.typed(name) {
-		*to, _ = a.whole(name)
+	if !a.typed(name) {
+		return
+	}
+	if *to, _ = a.whole(name); *to < 1 {
+		a.wrong(name, fmt.Sprintf("%d is out of range: at least 1", *to), "leave it out for the default")
+	}
+}
+
+// needUnits refuses bare numbers for times that are milliseconds as a rule: 50 would be 50 seconds.
+func (a *arguments) needUnits(names ...string) {
+	for _, name := range names {
+		if v, err := pyFloat(a.text(name)); a.typed(name) && err == nil && v != 0 {
+			a.wrong(name, fmt.Sprintf("%s has no unit", a.text(name)), fmt.Sprintf("write %sms or %ss", a.text(name), a.text(name)))
+		}
 	}
 }

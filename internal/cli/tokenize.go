@@ -59,7 +59,16 @@ func (c *console) tokenize(ctx context.Context, a *arguments) int {
 	if len(a.faults) > 0 {
 		return c.refuse("tokenize", exitUsage, faultLines(a.faults))
 	}
-	err := c.tokenizeWith(ctx, a)
+	done := make(chan error, 1)
+	go func() { done <- c.tokenizeWith(ctx, a) }() // reading a terminal or a pipe cannot be interrupted; the process ends beside it
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil {
+		return exitInterrupted
+	}
 	if err != nil {
 		return c.refuse("tokenize", exitRefused, strings.Split(err.Error(), "\n"))
 	}
@@ -113,11 +122,8 @@ func (c *console) tokenizeWith(ctx context.Context, a *arguments) error {
 func (c *console) openTokenizer(ctx context.Context, source bench.TokenizerSource) (*tokenizer.Tokenizer, error) {
 	opts := hub.FromEnv(c.getenv)
 	opts.UserAgent = "servemark/" + version()
-	client, err := hub.New(opts)
-	if err != nil {
-		client = nil // no cache folder: paths still work
-	}
-	f := &doctor.Finder{Hub: client, Say: func(line string) { c.warn("%s", safe(line)) }}
+	client, fault := hub.New(opts)
+	f := &doctor.Finder{Hub: client, HubFault: fault, Say: func(line string) { c.warn("%s", safe(line)) }}
 	t, err := f.Named(ctx, source)
 	if err != nil {
 		return nil, err
@@ -156,12 +162,19 @@ func tokenizeLines(out io.Writer, t *tokenizer.Tokenizer, in io.Reader, special 
 	}
 }
 
+// decodeIDs reads ids, bare or as a JSON array, and prints their text; an id that the vocabulary lacks is refused.
 func decodeIDs(out io.Writer, t *tokenizer.Tokenizer, raw string) error {
+	if raw = strings.TrimSpace(raw); strings.HasPrefix(raw, "[") != strings.HasSuffix(raw, "]") {
+		return errors.New("the list of ids has one bracket of two: it may be cut off")
+	}
 	var ids []uint32
 	for _, word := range strings.FieldsFunc(raw, func(r rune) bool { return strings.ContainsRune(" \t\r\n,[]", r) }) {
 		n, err := pyInt(word)
 		if err != nil || n < 0 || n > 1<<31 {
 			return fmt.Errorf("%q is not a token id: ids are whole numbers from 0, parted by blanks or commas", word)
+		}
+		if _, ok := t.Token(uint32(n)); !ok {
+			return fmt.Errorf("the tokenizer has no token %d; it has %d: are the ids another model's?", n, t.VocabSize())
 		}
 		ids = append(ids, uint32(n))
 	}

@@ -107,6 +107,10 @@ func (v *vllmReader) route(t *bench.Target, b vllmBackend) {
 		v.wrong("endpoint", fmt.Sprintf("%q does not start with /", path), "")
 		return
 	}
+	if strings.HasSuffix(path, "chat/completions") && b.suffix == "completions" {
+		v.wrong("endpoint", fmt.Sprintf("%s is a chat route, and --backend %s asks with a prompt instead of messages", path, t.Backend), "choose --backend openai-chat")
+		return
+	}
 	if !strings.HasSuffix(path, b.suffix) {
 		v.wrong("endpoint", fmt.Sprintf("%s does not end with %s, as --backend %s wants", path, b.suffix, t.Backend), "leave it out to take "+endpoint.Path(b.api))
 		return

@@ -12,14 +12,15 @@ import (
 // own words. url is what was asked.
 func Smoke(rec *bench.Record, url string) (lines []string, err error) {
 	if f := rec.Failure; f != nil {
-		where := url
-		if rec.Status != 0 {
-			where = fmt.Sprintf("%s answered %d", url, rec.Status)
+		kind := string(f.Kind)
+		if f.Kind == bench.FailStatus {
+			kind = fmt.Sprintf("%s %d", f.Kind, rec.Status)
 		}
+		where := url + ": "
 		if strings.Contains(f.Message, url) {
 			where = ""
 		}
-		return nil, fmt.Errorf("the first request failed: %s%s: %s", prefixed(where), f.Kind, f.Message)
+		return nil, fmt.Errorf("the first request failed: %s%s: %s%s", where, kind, f.Message, cure(rec))
 	}
 	if rec.Cancelled {
 		return nil, fmt.Errorf("the first request was interrupted")
@@ -40,11 +41,20 @@ func Smoke(rec *bench.Record, url string) (lines []string, err error) {
 	return lines, nil
 }
 
-func prefixed(s string) string {
-	if s == "" {
-		return ""
+// cure is what to try after a refusal of the first request.
+func cure(rec *bench.Record) string {
+	words := strings.ToLower(rec.Failure.Message)
+	switch {
+	case rec.Status == 401 || rec.Status == 403:
+		return "; set OPENAI_API_KEY (sent as a bearer token) or API_KEY (sent as it is) to a key the server knows"
+	case rec.Status == 404 && strings.Contains(words, "model"):
+		return "; name a model that the server lists with --model"
+	case rec.Status == 404 || rec.Status == 405:
+		return "; the server has no such route: choose another backend or API, or check what stands before /v1 in the address"
+	case rec.Status == 400 && strings.Contains(words, "messages"):
+		return "; a chat route wants messages: choose a chat backend"
 	}
-	return s + ": "
+	return ""
 }
 
 func orNone(s string) string {

@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +32,12 @@ const (
 
 var faultKinds = []FaultKind{FaultRefuse, FaultBusy, FaultDown, FaultSlowStart, FaultError, FaultEOF, FaultReset, FaultStall, FaultSlowBytes,
 	FaultSplit, FaultGarbage, FaultCrash}
+
+// optionsOf lists what each kind reads beside rate and at.
+var optionsOf = map[FaultKind][]string{
+	FaultBusy: {"retry-after"}, FaultDown: {"retry-after"}, FaultSlowStart: {"delay"}, FaultSlowBytes: {"delay"},
+	FaultError: {"after"}, FaultEOF: {"after"}, FaultReset: {"after"}, FaultStall: {"after", "delay"}, FaultGarbage: {"after"},
+}
 
 // Fault makes some requests go wrong: a share of them drawn by seed, or those with the given numbers. Generation requests are
 // numbered from 1 in the order they arrive; the first fault of the list that takes a request is shown.
@@ -103,6 +110,11 @@ func (f Fault) validate() error {
 	for _, n := range f.At {
 		if n < 1 {
 			errs = append(errs, fmt.Errorf("fault %s: request %d; requests are numbered from 1", f.Kind, n))
+		}
+	}
+	for name, typed := range map[string]bool{"after": f.After != 0, "delay": f.Delay != 0, "retry-after": f.RetryAfter != 0} {
+		if typed && !slices.Contains(optionsOf[f.Kind], name) {
+			errs = append(errs, fmt.Errorf("fault %s: option %s has no effect on it; leave it out", f.Kind, name))
 		}
 	}
 	if f.After < 0 || f.Delay < 0 || f.RetryAfter < 0 {

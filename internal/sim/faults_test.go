@@ -133,12 +133,12 @@ func TestFaultRateIsSeeded(t *testing.T) {
 }
 
 func TestParseFault(t *testing.T) {
-	got, err := ParseFault("reset:at=3+7,after=10,delay=5ms,retry-after=2s,rate=0.5")
-	want := Fault{Kind: FaultReset, At: []int{3, 7}, After: 10, Delay: 5 * time.Millisecond, RetryAfter: 2 * time.Second, Rate: 0.5}
+	got, err := ParseFault("stall:at=3+7,after=10,delay=5ms,rate=0.5")
+	want := Fault{Kind: FaultStall, At: []int{3, 7}, After: 10, Delay: 5 * time.Millisecond, Rate: 0.5}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("ParseFault: %v, (-want +got):\n%s", err, diff)
 	}
-	for _, bad := range []string{"", "boom:rate=1", "reset", "reset:at=0", "reset:rate=2", "reset:rate=x", "reset:speed=1", "reset:at=1,after=-1", "reset:at=x"} {
+	for _, bad := range []string{"", "boom:rate=1", "reset", "reset:at=0", "reset:rate=2", "reset:rate=x", "reset:speed=1", "reset:at=1,after=-1", "reset:at=x", "429:at=1,after=3", "eof:at=1,delay=3s", "refuse:at=1,retry-after=3s"} {
 		if _, err := ParseFault(bad); err == nil {
 			t.Errorf("ParseFault(%q) = nil, want an error", bad)
 		}

@@ -23,7 +23,10 @@ func (s *Server) routes() *http.ServeMux {
 	gen(s.embeddings, "POST /v1/embeddings")
 	plain(s.models, "GET /v1/models")
 	plain(s.health, "GET /health")
-	plain(s.metrics, "GET /metrics")
+	switch s.cfg.Flavour {
+	case SGLang, VLLM, LlamaCpp: // the others' names are not imitated: better none than another server's
+		plain(s.metrics, "GET /metrics")
+	}
 	plain(s.showTruth, "GET /sim/truth")
 	plain(s.showSteps, "GET /sim/steps")
 	plain(s.resetTruth, "POST /sim/reset")

@@ -3,7 +3,6 @@ package stats
 import (
 	"math"
 	"slices"
-	"sort"
 
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -223,11 +222,4 @@ func alike(x []float64) bool {
 		}
 	}
 	return bottom > 0 && top/bottom > 1/math.Sqrt(float64(len(x)))
-}
-
-// quantileOf is the p-percentile of values, as sample.describe has it.
-func quantileOf(x []float64, p float64) float64 {
-	sorted := slices.Clone(x)
-	sort.Float64s(sorted)
-	return quantile(func(k int64) float64 { return sorted[k] }, int64(len(sorted)), p)
 }

@@ -296,9 +296,3 @@ func Figure(s *bench.Summary, name string) bench.Measure {
 	m, _ := MetricNamed(name)
 	return m.Figure(s)
 }
-
-// KnownFigure reports whether the name is of a figure with one number.
-func KnownFigure(name string) bool {
-	m, ok := MetricNamed(name)
-	return ok && !m.Spread
-}

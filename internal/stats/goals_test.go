@@ -61,12 +61,12 @@ func TestGoals(t *testing.T) {
 		"peak_output_throughput", "concurrency", "single_stream"} {
 		r.Usage.Prompt = bench.Counted(9)
 		s := Summarize(planOf(1, 8), []bench.Record{r}, Options{})
-		if !KnownFigure(name) || !Figure(&s, name).Known() {
-			t.Errorf("Figure(%s) is known %v, measured %v", name, KnownFigure(name), Figure(&s, name))
+		if m, ok := MetricNamed(name); !ok || m.Spread || !Figure(&s, name).Known() {
+			t.Errorf("Figure(%s) is named %v, spread %v, measured %v", name, ok, m.Spread, Figure(&s, name))
 		}
 	}
-	if KnownFigure("speed") {
-		t.Error(`KnownFigure("speed") = true`)
+	if _, ok := MetricNamed("speed"); ok {
+		t.Error(`MetricNamed("speed") is there`)
 	}
 }
 
