@@ -55,6 +55,20 @@ func (c *console) report(a *arguments) int {
 	}
 	recorded := len(j.Plan.Spec.Goals)
 	j.Plan.Spec.Goals = append(j.Plan.Spec.Goals, goals...)
+	run := runOf(j)
+	if err := c.showRun(a, j, &run); err != nil {
+		return c.refuse("report", exitFailed, []string{err.Error()})
+	}
+	for _, g := range run.Summary.Goals[recorded:] {
+		if !g.Met {
+			return exitGoal
+		}
+	}
+	return exitOK
+}
+
+// runOf computes a journal's figures anew.
+func runOf(j *journal.Run) report.Run {
 	run := report.Run{Plan: j.Plan, Server: j.Server, Started: j.Started, Version: j.Version,
 		Summary: stats.Summarize(j.Plan, j.Records, stats.Options{Unfinished: j.Unfinished(), Figures: j.Figures, Health: j.Health})}
 	if j.End != nil {
@@ -68,15 +82,7 @@ func (c *console) report(a *arguments) int {
 	if j.Plan.Spec.VLLM != nil {
 		completeVLLM(&run, j.Records)
 	}
-	if err := c.showRun(a, j, &run); err != nil {
-		return c.refuse("report", exitFailed, []string{err.Error()})
-	}
-	for _, g := range run.Summary.Goals[recorded:] {
-		if !g.Met {
-			return exitGoal
-		}
-	}
-	return exitOK
+	return run
 }
 
 // showRun prints a run in the form that was asked for.
