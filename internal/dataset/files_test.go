@@ -28,9 +28,6 @@ func TestLongBenchReadsLinesAndArrays(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "exceed the context limit") {
 		t.Errorf("a prompt over the context limit: %v", err)
 	}
-	if _, err := build(spec("longbench_v2", func(s *bench.Spec) { s.Dataset.Path = "x.parquet" }), Inputs{}); err == nil || !strings.Contains(err.Error(), "read_parquet") {
-		t.Errorf("a Parquet file: error %v lacks the way out", err)
-	}
 }
 
 // TestPublishedFilesAreFetchedOrAskedFor: a file that is not named comes from the cache, else through Fetch; where neither

@@ -3,20 +3,24 @@ package dataset
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/servemark/servemark/internal/bench"
 	"github.com/servemark/servemark/internal/hub"
 )
 
-// longbench_v2: questions about long documents, one {"context","question","choice_A"…"choice_D"} a line or a JSON array of them,
+// longbench_v2: questions about long documents, one {"context","question","choice_A"…"choice_D"} a line, a JSON array or a Parquet file of them,
 // shuffled. Answers are short: 10 tokens unless a fixed length is given. Prompts over the context limit are left out.
 func loadLongBench(j *job) error {
 	path, err := longBench().locate(j.spec, j.in)
 	if err != nil {
 		return err
 	}
-	f, err := openLinesOrArray(path, &j.skipped, func(row []byte) string {
+	lines, done, err := asLines(path)
+	if err != nil {
+		return err
+	}
+	defer done()
+	f, err := openLinesOrArray(lines, &j.skipped, func(row []byte) string {
 		_, reason := longBenchPrompt(row)
 		return reason
 	})
@@ -108,7 +112,7 @@ func (j *job) pick(f *rows, order []int, request func(row []byte) (r bench.Reque
 func longBench() published {
 	return published{
 		repo: hub.Repo{ID: "THUDM/LongBench-v2", Kind: hub.Dataset}, file: "data.json",
-		bring: "bring data.json of the data set THUDM/LongBench-v2 and give its path with --dataset-path (or JSON Lines with context, question and choice_A to choice_D)",
+		bring: "bring data.json of the data set THUDM/LongBench-v2 and give its path with --dataset-path (or Parquet or JSON Lines with context, question and choice_A to choice_D)",
 	}
 }
 
@@ -121,15 +125,7 @@ func checkLongBench(s *bench.Spec) []error {
 	if d.ContextLimit < 0 {
 		faults = append(faults, fmt.Errorf("the context limit is %d: give at least 1, or leave it out to keep every row", d.ContextLimit))
 	}
-	return append(faults, checkParquet(s)...)
-}
-
-// checkParquet refuses a kind of file that is not read here.
-func checkParquet(s *bench.Spec) []error {
-	if !strings.HasSuffix(strings.ToLower(s.Dataset.Path), ".parquet") {
-		return nil
-	}
-	return []error{fmt.Errorf(`Parquet is not read here: save it as F.parquet and run python3 -c "import pandas as p; p.read_parquet('F.parquet').to_json('rows.jsonl',orient='records',lines=True)" (%s)`, s.Dataset.Path)}
+	return faults
 }
 
 func readyLongBench(s *bench.Spec, in *Inputs) []error { return longBench().ready(s, in) }

@@ -17,11 +17,16 @@ import (
 	"github.com/servemark/servemark/internal/bench"
 )
 
-// mmmu: questions with a picture, one {"question":"…","image_1":"…"} a line, the picture in base64, as a data URI or as a file's path.
+// mmmu: questions with a picture, one {"question":"…","image_1":"…"} a line or a row of a Parquet file, the picture in base64, as a data URI or as a file's path.
 // Where the file has more rows than are asked for, they are drawn from it.
 func loadMMMU(j *job) error {
 	d := &j.spec.Dataset
-	f, err := openLines(d.Path, 0, &j.skipped, func(line []byte) string {
+	lines, done, err := asLines(d.Path)
+	if err != nil {
+		return err
+	}
+	defer done()
+	f, err := openLines(lines, 0, &j.skipped, func(line []byte) string {
 		_, reason := readQuestion(line)
 		return reason
 	})
@@ -127,17 +132,11 @@ func (q *question) picture(folder string) (string, error) {
 func checkMMMU(s *bench.Spec) []error {
 	faults := append(checkRows(s), checkImageRoute(s)...)
 	d := &s.Dataset
-	switch {
-	case d.Path == "":
-		faults = append(faults, errors.New("mmmu is Parquet, not read here: save MMMU/MMMU Math/test-*.parquet as F.parquet and run "+mmmuExport))
-	case strings.HasSuffix(strings.ToLower(d.Path), ".parquet"):
-		faults = append(faults, fmt.Errorf("Parquet is not read here: save it as F.parquet and run %s (%s)", mmmuExport, d.Path))
+	if d.Path == "" {
+		faults = append(faults, errors.New("mmmu needs a file: bring Math/test-*.parquet of the data set MMMU/MMMU (or JSON Lines with question and image_1) and give its path with --dataset-path"))
 	}
 	if d.OutputTokens < 1 {
 		faults = append(faults, fmt.Errorf("the output length is %d tokens: give at least 1", d.OutputTokens))
 	}
 	return faults
 }
-
-// mmmuExport is a command that writes the lines this data set reads; messages are shown to 300 characters.
-const mmmuExport = `python3 -c "import base64,json,pandas as p;[print(json.dumps(dict(question=r.question,image_1=base64.b64encode(r.image_1['bytes']).decode())))for r in p.read_parquet('F.parquet').itertuples()]">rows.jsonl`
