@@ -140,13 +140,14 @@ type Failure struct {
 }
 
 // Record is what happened to one Request: facts only, in the order due ≤ admitted ≤ sent ≤ written ≤ header ≤ chunks ≤
-// done (header and chunks may precede written where a server answers early). There is exactly one for each Request that was
+// done. There is exactly one for each Request that was
 // admitted, failed and cancelled ones too. Use NewRecord: the zero Record's instants are 0, not Never.
 type Record struct {
 	ID       int     `json:"id"`
 	Due      Instant `json:"due"`
 	Admitted Instant `json:"admitted"`
-	// Sent is just before the first byte of the request is written, Written after its last.
+	// Sent is just before the first byte of the request is written, Written after its last, or at the response's head where
+	// that had come before the writer could look at the clock.
 	Sent    Instant `json:"sent"`
 	Written Instant `json:"written"`
 	// Header is when the response head had been read.

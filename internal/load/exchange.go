@@ -114,6 +114,10 @@ func (x *attempt) roundTrip(t *http.Transport, m bench.Message) (*http.Response,
 	}
 	if err == nil {
 		x.rec.Header, _ = x.lastRead()
+		// The goroutine that writes may come to its stamp after the reply has come: then the reply's head bounds it.
+		if w := x.rec.Written; !w.Known() || w > x.rec.Header {
+			x.rec.Written = x.rec.Header
+		}
 	}
 	return res, err
 }
