@@ -7,6 +7,7 @@ import (
 
 	"github.com/servemark/servemark/internal/bench"
 	"github.com/servemark/servemark/internal/endpoint"
+	"github.com/servemark/servemark/internal/report"
 )
 
 // listening is whether and where the server's own numbers are sampled during the load; the zero value is nowhere.
@@ -54,6 +55,8 @@ type job struct {
 	vllm *vllmOutput
 	// native prints servemark's own report around the block, and refuses requests longer than the server's context.
 	native bool
+	// form is how the spread of several runs is printed.
+	form report.Form
 	// forgiving lets missed goals exit with 0 (demo shows goals).
 	forgiving bool
 }

@@ -43,7 +43,7 @@ func (c *console) repeat(ctx context.Context, name string, j *job) int {
 		summaries = append(summaries, s.result.Summary)
 	}
 	spread := stats.BetweenRuns(summaries, j.spec.Goals)
-	if err := report.Spread(c.out, &spread); err != nil {
+	if err := report.Spread(c.out, &spread, j.form); err != nil {
 		c.warn("warning: %s", err)
 	}
 	for i := range spread.Goals {

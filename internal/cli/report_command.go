@@ -13,6 +13,7 @@ import (
 var reportTable = append([]flagDef{
 	{name: "help", arity: arityHelp, help: "this text"},
 	{name: "json", arity: aritySwitch, help: "the summary as JSON"},
+	{name: "format", choices: report.Forms(), help: "text, one table of all figures in Markdown or CSV, or JSON"},
 	{name: "line", arity: aritySwitch, help: "the result line of sglang.bench_serving, or the result of vllm bench serve for a run of that dialect"},
 	{name: "as", choices: stats.Tools(), help: "another tool's figures by its own rules, each rule in one line"},
 }, goalFlags...)
@@ -31,13 +32,13 @@ func (c *console) report(a *arguments) int {
 		a.faults = append(a.faults, fault{what: fmt.Sprintf("takes one journal, got %d", len(a.rest)), cure: "type servemark report FILE.journal"})
 	}
 	forms := 0
-	for _, form := range []string{"json", "line", "as"} {
+	for _, form := range []string{"json", "format", "line", "as"} {
 		if a.typed(form) {
 			forms++
 		}
 	}
 	if forms > 1 {
-		a.faults = append(a.faults, fault{what: "--json, --line and --as exclude each other", cure: "choose one form"})
+		a.faults = append(a.faults, fault{what: "--json, --format, --line and --as exclude each other", cure: "choose one form"})
 	}
 	goals := a.goals()
 	if len(a.faults) > 0 {
@@ -93,6 +94,8 @@ func (c *console) showRun(a *arguments, j *journal.Run, run *report.Run) error {
 		return report.ToolFigures(c.out, a.text("as"), figures)
 	case a.on("json"):
 		return report.JSON(c.out, run)
+	case a.typed("format"):
+		return report.Figures(c.out, run, report.Form(a.text("format")))
 	case !a.on("line"):
 		return report.Text(c.out, run)
 	}

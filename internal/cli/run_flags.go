@@ -10,6 +10,7 @@ import (
 	"github.com/servemark/servemark/internal/bench"
 	"github.com/servemark/servemark/internal/endpoint"
 	"github.com/servemark/servemark/internal/load"
+	"github.com/servemark/servemark/internal/report"
 )
 
 // runTable holds the flags of `servemark run`.
@@ -32,6 +33,7 @@ var runTable = append([]flagDef{
 	{name: "dataset", preset: []string{"random"}, choices: []string{"random", "random-ids", "sharegpt", "custom", "openai"}, help: "what to ask"},
 	{name: "dataset-path", help: "its file"},
 	{name: "runs", kind: kindInt, preset: []string{"1"}, help: "repeat the run, each with prompts of its own (seed, seed+1, …), and show the spread between runs"},
+	{name: "runs-format", preset: []string{"text"}, choices: report.Forms(), help: "how the spread between --runs is printed"},
 	{name: "warmup", kind: kindInt, preset: []string{"1"}, help: "requests before the clock starts; the first is the smoke test"},
 	{name: "flush-cache", arity: aritySwitch, help: "empty the server's prefix cache before the load"},
 	{name: "no-stream", arity: aritySwitch, help: "ask for whole replies; TTFT, TPOT and ITL are then n/a"},
@@ -171,6 +173,9 @@ func (r *runReader) load() {
 	s.Goals = r.goals()
 	if r.job.runs, _ = r.whole("runs"); r.job.runs < 1 {
 		r.wrong("runs", fmt.Sprintf("%d is out of range: at least 1", r.job.runs), "")
+	}
+	if r.job.form = report.Form(r.text("runs-format")); r.typed("runs-format") && r.job.runs < 2 {
+		r.wrong("runs-format", "has no effect without --runs above 1", "leave it out")
 	}
 	s.MaxErrorRate = r.share("max-error-rate")
 }

@@ -28,7 +28,7 @@ var sweepTable = append([]flagDef{
 	{name: "reuse-prompts", arity: aritySwitch, help: "ask the same prompts at every point; else each draws its own, so that none finds the last one's in the prefix cache"},
 	{name: "gpus", kind: kindInt, help: "how many GPUs the server has, for tok/s per GPU (default: what the server says)"},
 	{name: "format", preset: []string{"text"}, choices: report.Forms(), help: "how the answer is printed"},
-}, runFlagsExcept("help", "runs", "output", "journal")...)
+}, runFlagsExcept("help", "runs", "runs-format", "output", "journal")...)
 
 // runFlagsExcept returns the flags of run without some.
 func runFlagsExcept(names ...string) []flagDef {
@@ -136,7 +136,7 @@ func (s *sweep) plan() {
 
 // sweepable reports whether a flag can differ between points.
 func (s *sweep) sweepable(flag string) bool {
-	return slices.ContainsFunc(runFlagsExcept("help", "runs", "output", "journal", "goal", "goals", "no-progress"), func(d flagDef) bool {
+	return slices.ContainsFunc(runFlagsExcept("help", "runs", "runs-format", "output", "journal", "goal", "goals", "no-progress"), func(d flagDef) bool {
 		return d.name == flag && d.arity == arityOne
 	})
 }

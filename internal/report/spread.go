@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 
@@ -9,9 +10,19 @@ import (
 )
 
 // Spread writes how far several runs of one kind lie apart, and what they say of the goals together.
-func Spread(w io.Writer, b *stats.Between) error {
+func Spread(w io.Writer, b *stats.Between, form Form) error {
+	if form == FormJSON {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(b)
+	}
 	t := &table{w: w}
-	t.printf("\n%d runs, each with prompts of its own:\n", b.Runs)
+	if form == "" {
+		form = FormText
+	}
+	if form == FormText {
+		t.printf("\n%d runs, each with prompts of its own:\n", b.Runs)
+	}
 	g := Grid{Head: []string{"", "mean of runs", "95 % interval", "std between runs", "lowest", "highest"}}
 	for _, row := range b.Rows {
 		unit := unitOf(row.Dimension)
@@ -27,9 +38,11 @@ func Spread(w io.Writer, b *stats.Between) error {
 		g.Rows = append(g.Rows, []string{row.Name, show(row.Mean), Quantity(row.Low, unit) + " to " + Quantity(row.High, unit), spread, show(low), show(high)})
 	}
 	if t.err == nil {
-		t.err = g.Write(w, FormText)
+		t.err = g.Write(w, form)
 	}
-	t.goals(b.Goals)
+	if form == FormText {
+		t.goals(b.Goals)
+	}
 	return t.err
 }
 
