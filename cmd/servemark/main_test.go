@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -49,15 +50,23 @@ func params(t *testing.T) testscript.Params {
 	}
 }
 
-// freePort returns a port nobody listens on.
+// nextPort counts through ports below those that systems give to outgoing connections, which could take one between its being
+// found free and its being used.
+var nextPort atomic.Int64
+
+// freePort returns a port nobody listens on, a new one at each call.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		port := 20000 + (int64(os.Getpid())*64+nextPort.Add(1))%10000
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			l.Close()
+			return fmt.Sprint(port)
+		}
 	}
-	defer l.Close()
-	return fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
+	t.Fatal("no free port between 20000 and 30000")
+	return ""
 }
 
 // exits runs a program and checks its exit code: exits CODE PROGRAM ARGS…; its output is there for stdout and stderr.
