@@ -36,8 +36,9 @@ type bpe struct {
 // byteBPE is what merging raw bytes needs.
 type byteBPE struct {
 	ids   [256]uint32
-	pairs []uint32 // rank of the pair of bytes a<<8 | b
-	holes bool     // some byte has no token, and vanishes
+	pairs []uint32    // rank of the pair of bytes a<<8 | b
+	whole *wholeWords // nil unless the model ignores merges for whole words
+	holes bool        // some byte has no token, and vanishes
 }
 
 func newBPE(d *modelData) (*bpe, error) {
@@ -128,6 +129,9 @@ func (m *bpe) newByteBPE() *byteBPE {
 			b.pairs[i] = m.pairs.rank(x, y)
 		}
 	}
+	if m.ignoreMerges {
+		b.whole = newWholeWords(m.voc)
+	}
 	return b
 }
 
@@ -150,14 +154,29 @@ func (m *bpe) hash(w hashWriter) {
 	}
 }
 
-// appendRaw appends the ids of a word given as plain bytes, for a byte-level model.
-func (m *bpe) appendRaw(s *scratch, dst []uint32, word string) []uint32 {
+// appendShort appends the ids of a word of at most 15 bytes, which lo and hi hold packed, for a byte-level model.
+func (m *bpe) appendShort(s *scratch, dst []uint32, word string, lo, hi uint64) []uint32 {
+	if m.bytes.whole != nil {
+		if id, ok := m.bytes.whole.id(lo, hi); ok {
+			return append(dst, id)
+		}
+	}
+	return m.appendMerged(s, dst, word)
+}
+
+// appendLong appends the ids of a longer word.
+func (m *bpe) appendLong(s *scratch, dst []uint32, word string) []uint32 {
 	if m.ignoreMerges {
 		s.spell = appendByteChars(s.spell[:0], word)
 		if id, ok := m.voc.id(s.spell); ok {
 			return append(dst, id)
 		}
 	}
+	return m.appendMerged(s, dst, word)
+}
+
+// appendMerged merges a word from its bytes.
+func (m *bpe) appendMerged(s *scratch, dst []uint32, word string) []uint32 {
 	b := m.bytes
 	if b.holes {
 		return m.appendHoled(s, dst, word)
@@ -176,7 +195,7 @@ func (m *bpe) appendRaw(s *scratch, dst []uint32, word string) []uint32 {
 	return append(dst, m.merge(s, ids, ranks)...)
 }
 
-// appendHoled is appendRaw where a byte of the word may have no token.
+// appendHoled is appendMerged where a byte of the word may have no token.
 func (m *bpe) appendHoled(s *scratch, dst []uint32, word string) []uint32 {
 	ids := s.ids[:0]
 	for i := range len(word) {

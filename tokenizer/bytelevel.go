@@ -45,7 +45,14 @@ func appendByteChars(dst []byte, s string) []byte {
 // appendCharBytes appends the bytes that a byte-level token stands for. A token with any other character, such as an
 // added token, stands for its own text.
 func appendCharBytes(dst []byte, token []byte) []byte {
-	n := len(dst)
+	if out, ok := appendRawBytes(dst, token); ok {
+		return out
+	}
+	return append(dst, token...)
+}
+
+// appendRawBytes appends the bytes that a byte-level token stands for, and reports whether it is one.
+func appendRawBytes(dst []byte, token []byte) ([]byte, bool) {
 	for i := 0; i < len(token); {
 		r, size := rune(token[i]), 1
 		if r >= utf8.RuneSelf {
@@ -53,12 +60,12 @@ func appendCharBytes(dst []byte, token []byte) []byte {
 		}
 		b, ok := charByte(r)
 		if !ok {
-			return append(dst[:n], token...)
+			return dst, false
 		}
 		dst = append(dst, b)
 		i += size
 	}
-	return dst
+	return dst, true
 }
 
 // appendValid appends b as valid UTF-8: each longest beginning of a character that does not go on, and each byte

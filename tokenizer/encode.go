@@ -165,7 +165,7 @@ func (e *encoder) raw(dst []uint32, text string, from, to int) []uint32 {
 		if slot := e.cache.slot(lo, hi); slot.n != 0 {
 			return e.cache.appendSlot(dst, slot)
 		}
-		dst = e.t.fast.bpe.appendRaw(&e.work, dst, text[from:to])
+		dst = e.t.fast.bpe.appendShort(&e.work, dst, text[from:to], lo, hi)
 		e.cache.putShort(lo, hi, dst[n:])
 		return dst
 	}
@@ -173,7 +173,7 @@ func (e *encoder) raw(dst []uint32, text string, from, to int) []uint32 {
 	if ids, ok := e.cache.findLong(w); ok {
 		return append(dst, ids...)
 	}
-	dst = e.t.fast.bpe.appendRaw(&e.work, dst, w)
+	dst = e.t.fast.bpe.appendLong(&e.work, dst, w)
 	e.cache.putLong(w, dst[n:])
 	return dst
 }

@@ -189,7 +189,7 @@ func (gpt2Scan) next(s string, pos int) int {
 	}
 	switch {
 	case c&anyLetter != 0:
-		return run(s, i+size, anyLetter)
+		return letters(s, i+size, anyLetter)
 	case c&clsNumber != 0:
 		return run(s, i+size, clsNumber)
 	case c&clsSpace == 0:
@@ -215,10 +215,10 @@ func (w wordScan) next(s string, pos int) int {
 	}
 	c, size := classAt(s, pos)
 	if c&w.letters != 0 {
-		return run(s, pos+size, w.letters)
+		return letters(s, pos+size, w.letters)
 	}
 	if c&(clsBreak|anyLetter|clsNumber) == 0 {
-		if end := run(s, pos+size, w.letters); end > pos+size {
+		if end := letters(s, pos+size, w.letters); end > pos+size {
 			return end
 		}
 	}

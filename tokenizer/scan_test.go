@@ -59,6 +59,10 @@ func randomText(r *rand.Rand) string {
 			}
 			continue
 		}
+		if r.IntN(6) == 0 { // runs on both sides of eight bytes
+			b.WriteString("internationalISATION"[r.IntN(8) : 8+r.IntN(12)])
+			continue
+		}
 		b.WriteString(parts[r.IntN(len(parts))])
 	}
 	return b.String()
@@ -89,6 +93,7 @@ func FuzzScanners(f *testing.F) {
 		f.Add(s.Text())
 	}
 	f.Add(" \n\n a\u0301'ſ ½٣")
+	f.Add(" Internationally'LL UPPERcase abcdefgé abcdefghİ (abcdefgh[z{Z@`")
 	matchers := map[string]matcher{}
 	for name, pattern := range scanPatterns {
 		m, err := newRegexMatcher(pattern)

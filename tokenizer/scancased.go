@@ -13,7 +13,13 @@ type casedScan struct {
 }
 
 func (w casedScan) next(s string, pos int) int {
+	if end := plainCased(s, pos); end != 0 {
+		return end
+	}
 	c, size := classAt(s, pos)
+	if c&clsNumber != 0 || pos+1 < len(s) && s[pos] < utf8.RuneSelf && c&anyLetter == 0 && isASCIIOther(s[pos+1]) {
+		return tailWord(s, pos, c, size, w.digits, 0, w.slash)
+	}
 	if w.han && c&clsHan != 0 {
 		return run(s, pos+size, clsHan)
 	}
@@ -87,6 +93,25 @@ func (w casedScan) contracted(s string, end int) int {
 		if e := contraction(s, end, true); e != 0 {
 			return e
 		}
+	}
+	return end
+}
+
+// plainCased matches the commonest words, an ASCII sign or space if any, A … Z if any, a … z, where what follows is
+// ASCII and no contraction; 0 for all others.
+func plainCased(s string, pos int) int {
+	i := pos
+	if c := s[i]; c >= utf8.RuneSelf || asciiClass[c]&(clsBreak|clsNumber) != 0 {
+		return 0
+	} else if asciiClass[c]&anyLetter == 0 {
+		i++
+	}
+	for i < len(s) && 'A' <= s[i] && s[i] <= 'Z' {
+		i++
+	}
+	end := lowerRun(s, i)
+	if end == i || end < len(s) && (s[end] >= utf8.RuneSelf || s[end] == '\'') {
+		return 0
 	}
 	return end
 }

@@ -103,20 +103,16 @@ func (d deepseekScan) next(s string, pos int) int {
 func (deepseekScan) match(s string, pos int) int {
 	c, size := classAt(s, pos)
 	if s[pos] < utf8.RuneSelf && c&clsSign != 0 {
-		i := pos + 1
-		for i < len(s) && 'a' <= s[i]|0x20 && s[i]|0x20 <= 'z' {
-			i++
-		}
-		if i > pos+1 {
-			return i
+		if end := letterRun(s, pos+1); end > pos+1 {
+			return end
 		}
 	}
 	const word = anyLetter | clsMark
 	if c&word != 0 {
-		return run(s, pos+size, word)
+		return letters(s, pos+size, word)
 	}
 	if c&(clsBreak|clsSign) == 0 {
-		if end := run(s, pos+size, word); end > pos+size {
+		if end := letters(s, pos+size, word); end > pos+size {
 			return end
 		}
 	}
