@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/servemark/servemark/internal/stats"
@@ -23,12 +24,11 @@ func (c *console) explain(a *arguments) int {
 	var faults []string
 	for _, word := range a.rest {
 		if _, ok := stats.Define(word); !ok {
-			fault := word + " is not a word that is explained"
-			if near := nearestWord(word); near != "" {
-				fault += "; did you mean " + near + "?"
-			}
-			faults = append(faults, fault)
+			faults = append(faults, fmt.Sprintf("%q is not a word that is explained%s", word, meant(word)))
 		}
+	}
+	if len(faults) > 0 {
+		faults[len(faults)-1] += "\nExplained are " + strings.Join(explained(), ", ")
 	}
 	if faults = append(faultLines(a.faults), faults...); len(faults) > 0 {
 		return c.refuse("explain", exitUsage, faults)
@@ -63,11 +63,38 @@ func (c *console) define(word string) {
 	}
 }
 
-// nearestWord is the explained word that is at most two slips away, or "".
-func nearestWord(word string) string {
-	var table []flagDef
+// explained lists the words that are explained.
+func explained() []string {
+	var words []string
 	for _, d := range stats.Definitions() {
-		table = append(table, flagDef{name: d.Name})
+		words = append(words, d.Name)
 	}
-	return nearest(word, table)
+	return words
+}
+
+// meant asks whether one of the words that come near the typed one was meant; "" where none does. Near are those with the
+// fewest slips, by their names or other words for them; where none is a slip or two away, those of which the typed one is a part.
+func meant(typed string) string {
+	typed = strings.ToLower(strings.ReplaceAll(typed, "_", "-"))
+	near, parts := map[int][]string{}, []string(nil)
+	for _, d := range stats.Definitions() {
+		fewest, part := len(typed), false
+		for _, word := range append([]string{d.Name}, d.Aliases...) {
+			fewest = min(fewest, slips(typed, word))
+			part = part || len(typed) >= 3 && strings.Contains(word, typed)
+		}
+		near[fewest] = append(near[fewest], d.Name)
+		if part {
+			parts = append(parts, d.Name)
+		}
+	}
+	for n := 1; n <= min(2, len(typed)/2); n++ { // in short words fewer slips make another word
+		if len(near[n]) > 0 {
+			return "; did you mean " + strings.Join(near[n], " or ") + "?"
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(parts, " or ") + "?"
 }
