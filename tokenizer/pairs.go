@@ -25,7 +25,7 @@ func newPairTable(n int) (pairTable, error) {
 		return pairTable{}, fmt.Errorf("the model has %d merges; more than %d are not supported", n, noRank-1)
 	}
 	bits := uint(4)
-	for 1<<bits < 2*n {
+	for 3<<bits < 4*n {
 		bits++
 	}
 	t := pairTable{slots: make([]uint64, 1<<bits), filter: make([]uint64, 1<<(bits+filterBits-6)), shift: 64 - bits}
