@@ -18,6 +18,7 @@ var simTable = []flagDef{
 	{name: "port", kind: kindInt, preset: []string{"30000"}, help: "port to listen on; 0 takes a free one"},
 	{name: "served-model-name", preset: []string{sim.DefaultServedModel}, help: "name it answers to"},
 	{name: "model", preset: []string{sim.DefaultModel}, help: "repository or path it declares"},
+	{name: "lora-modules", arity: arityMany, help: "LoRA adapters it serves too, as NAME or NAME=PATH (sglang and vllm)"},
 	{name: "flavour", preset: []string{"sglang"}, choices: flavours(), help: "server it imitates"},
 	{name: "preset", help: "a whole deployment: a name, a JSON file, or list to see the names"},
 	{name: "ttft", kind: kindDuration, preset: []string{"100ms"}, help: "time from a request to its first token, where no step model decides"},
@@ -107,6 +108,14 @@ func simConfig(a *arguments, getenv func(string) string) sim.Config {
 	a.needUnits("ttft", "itl", "keep-alive")
 	cfg.CRLF, cfg.NoSpace, cfg.EarlyRole = a.on("crlf"), a.on("no-space"), a.on("early-role")
 	a.engineFlags(&cfg)
+	if a.typed("lora-modules") {
+		cfg.Adapters = nil
+	}
+	for _, text := range a.list("lora-modules") {
+		one, err := sim.ParseAdapter(text)
+		a.faultsOf(err)
+		cfg.Adapters = append(cfg.Adapters, one)
+	}
 	for _, text := range a.list("fault") {
 		f, err := sim.ParseFault(text)
 		a.faultsOf(err)

@@ -25,6 +25,9 @@ type sampling struct {
 	ReturnIDs     bool            `json:"return_token_ids"`
 	Interval      int             `json:"stream_interval"`
 	Logprobs      json.RawMessage `json:"logprobs"`
+	LoraPath      adapterNames    `json:"lora_path"`
+
+	model string // the name that the reply repeats; "" is the served one
 }
 
 type streamOptions struct {
@@ -137,7 +140,7 @@ func (s *Server) plan(a *answer, p *sampling, fallback int, chat bool) *wire.Err
 	}
 	limit = min(limit, room)
 	a.limit = limit
-	h := prose.HashIDs(s.cfg.Seed, a.Prompt)
+	h := prose.HashIDs(s.cfg.Seed^adapterSeed(a.adapter), a.Prompt)
 	if a.Tool != nil {
 		a.Pieces = prose.Spell(s.tok, s.toolArguments(h))
 		a.Finish = "tool_calls"

@@ -105,7 +105,7 @@ func (s *Server) chat(w http.ResponseWriter, q *http.Request, f *Fault) {
 }
 
 func (s *Server) chatAnswer(body *chatBody) (*answer, *wire.Error) {
-	if e := s.unknownModel(body.Model); e != nil {
+	if e := s.summon(&body.sampling, body.Model); e != nil {
 		return nil, e
 	}
 	if e := body.check(s.cfg.Flavour); e != nil {
@@ -118,7 +118,7 @@ func (s *Server) chatAnswer(body *chatBody) (*answer, *wire.Error) {
 	if err != nil {
 		return nil, badRequest("%v", err)
 	}
-	a := &answer{Answer: wire.Answer{Prompt: s.tok.Encode(prompt), Extra: images * imageTokens}}
+	a := &answer{Answer: wire.Answer{Prompt: s.tok.Encode(prompt), Extra: images * imageTokens}, adapter: body.LoraPath.of(0)}
 	if a.Tool, err = s.chooseTool(body); err != nil {
 		return nil, badRequest("%v", err)
 	}

@@ -27,7 +27,7 @@ func (s *Server) completions(w http.ResponseWriter, q *http.Request, f *Fault) {
 	}
 	var e *wire.Error
 	if body.Model != "" || s.cfg.Flavour != Truss {
-		e = s.unknownModel(body.Model)
+		e = s.summon(&body.sampling, body.Model)
 	}
 	if e == nil {
 		e = body.check(s.cfg.Flavour)
@@ -62,7 +62,7 @@ func (s *Server) completions(w http.ResponseWriter, q *http.Request, f *Fault) {
 func (s *Server) answersFor(prompts [][]int, p *sampling, fallback int) ([]*answer, *wire.Error) {
 	answers := make([]*answer, len(prompts))
 	for i, ids := range prompts {
-		answers[i] = &answer{Answer: wire.Answer{Prompt: ids}}
+		answers[i] = &answer{Answer: wire.Answer{Prompt: ids}, adapter: p.LoraPath.of(i)}
 		if e := s.plan(answers[i], p, fallback, false); e != nil {
 			return nil, e
 		}

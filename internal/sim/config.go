@@ -58,6 +58,8 @@ type Config struct {
 	// ServedModel is the id the server answers to; Model is the repository or path it declares its weights come from.
 	ServedModel string
 	Model       string
+	// Adapters are LoRA adapters that are served too, by name; sglang and vllm only.
+	Adapters []Adapter
 	// Flavour is the server imitated; empty is SGLang.
 	Flavour Flavour
 	// APIKey, when set, is asked for where the imitated server asks for it.
@@ -151,6 +153,9 @@ func (c Config) Validate() error {
 	bad(c.TokensPerChunk >= 0, "tokens per chunk %d are negative; take 1 or more", c.TokensPerChunk)
 	bad(c.KeepAlive >= 0, "keep-alive %v is negative; take 0 or more", c.KeepAlive)
 	bad(c.TruthRequests >= 0, "truth requests %d are negative; take 1 or more", c.TruthRequests)
+	if err := c.checkAdapters(); err != nil {
+		errs = append(errs, err)
+	}
 	for _, f := range c.Faults {
 		if err := f.validate(); err != nil {
 			errs = append(errs, err)

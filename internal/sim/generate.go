@@ -23,6 +23,7 @@ type generateBody struct {
 	} `json:"sampling_params"`
 	Stream bool            `json:"stream"`
 	RID    json.RawMessage `json:"rid"`
+	LoRA   adapterNames    `json:"lora_path"`
 }
 
 // generateFallback is SGLang's output limit when the client names none.
@@ -36,8 +37,12 @@ func (s *Server) generate(w http.ResponseWriter, q *http.Request, f *Fault) {
 		return
 	}
 	p := sampling{MaxTokens: body.Params.MaxNewTokens, MinTokens: body.Params.MinNewTokens, IgnoreEOS: body.Params.IgnoreEOS, Stop: body.Params.Stop,
-		Temperature: body.Params.Temperature, TopP: body.Params.TopP, N: body.Params.N, Stream: body.Stream, Interval: body.Params.Interval}
-	if e := p.check(s.cfg.Flavour); e != nil {
+		Temperature: body.Params.Temperature, TopP: body.Params.TopP, N: body.Params.N, Stream: body.Stream, Interval: body.Params.Interval, LoraPath: body.LoRA}
+	e := p.check(s.cfg.Flavour)
+	if e == nil {
+		e = s.loaded(p.LoraPath)
+	}
+	if e != nil {
 		s.refuse(w, q, generateError(e))
 		return
 	}

@@ -23,7 +23,7 @@ func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 	case SGLang:
 		card["root"], card["parent"], card["max_model_len"] = s.cfg.ServedModel, nil, s.contextLen()
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{card}})
+	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": append([]any{card}, s.adapterCards()...)})
 }
 
 func (s *Server) modelInfo(w http.ResponseWriter, _ *http.Request) {
@@ -56,6 +56,7 @@ func (s *Server) serverInfo(w http.ResponseWriter, _ *http.Request) {
 		"schedule_conservativeness": p.Conservativeness, "disable_radix_cache": !p.PrefixCache, "stream_interval": 1,
 		"incremental_streaming_output": false, "enable_cache_report": s.reportsCache(), "enable_metrics": true, "random_seed": s.cfg.Seed,
 		"max_total_num_tokens": p.KVTokens, "max_req_input_len": s.contextLen() - 1, "speculative_num_draft_tokens": nullZero(p.SpecDepth),
+		"enable_lora": len(s.cfg.Adapters) > 0,
 	}
 	if p.SpecDepth > 0 {
 		info["speculative_algorithm"], info["speculative_num_steps"], info["speculative_eagle_topk"] = "EAGLE", p.SpecDepth, 1
@@ -121,7 +122,7 @@ func (s *Server) tokenize(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	if body.Model != "" {
-		if e := s.unknownModel(body.Model); e != nil {
+		if e := s.summon(&sampling{}, body.Model); e != nil {
 			s.refuse(w, q, e)
 			return
 		}

@@ -118,12 +118,14 @@ func (s *Server) embeddings(w http.ResponseWriter, q *http.Request, f *Fault) {
 		Model string          `json:"model"`
 		Input json.RawMessage `json:"input"`
 		Form  string          `json:"encoding_format"`
+		LoRA  adapterNames    `json:"lora_path"`
 	}
 	if e := s.readBody(q, &body); e != nil {
 		s.refuse(w, q, e)
 		return
 	}
-	e := s.unknownModel(body.Model)
+	p := sampling{LoraPath: body.LoRA}
+	e := s.summon(&p, body.Model)
 	prompts, _, err := s.prompts(body.Input)
 	if e == nil && err != nil {
 		e = badRequest("%v", err)
@@ -136,11 +138,11 @@ func (s *Server) embeddings(w http.ResponseWriter, q *http.Request, f *Fault) {
 		if e == nil {
 			e = s.tooLong(len(ids), 0)
 		}
-		answers[i] = &answer{Answer: wire.Answer{Prompt: ids}}
+		answers[i] = &answer{Answer: wire.Answer{Prompt: ids}, adapter: p.LoraPath.of(i)}
 	}
 	if e != nil {
 		s.refuse(w, q, e)
 		return
 	}
-	s.respond(w, q, f, s.newReply(accepted, &sampling{}, "embd-", answers), &wire.Embedding{Base64: body.Form == "base64"})
+	s.respond(w, q, f, s.newReply(accepted, &p, "embd-", answers), &wire.Embedding{Base64: body.Form == "base64"})
 }

@@ -21,6 +21,7 @@ type Preset struct {
 	About       string        `json:"about"`
 	ServedModel string        `json:"served_model"`
 	Model       string        `json:"model"`
+	Adapters    []Adapter     `json:"adapters,omitempty"`
 	Flavour     Flavour       `json:"flavour"`
 	MaxModelLen int           `json:"max_model_len"`
 	Engine      engine.Params `json:"engine"`
@@ -91,5 +92,5 @@ func strictJSON(raw []byte, into any) error {
 // Config returns a configuration of the preset; the caller's own values may be set over it.
 func (p Preset) Config() Config {
 	e := p.Engine
-	return Config{ServedModel: p.ServedModel, Model: p.Model, Flavour: p.Flavour, MaxModelLen: p.MaxModelLen, Engine: &e}
+	return Config{ServedModel: p.ServedModel, Model: p.Model, Adapters: p.Adapters, Flavour: p.Flavour, MaxModelLen: p.MaxModelLen, Engine: &e}
 }

@@ -27,18 +27,6 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(b) // a client that went away is no news here
 }
 
-// unknownModel is the 404 for a model the server does not have; llama.cpp serves its one model under any name.
-func (s *Server) unknownModel(model string) *wire.Error {
-	if s.cfg.Flavour == LlamaCpp || model == s.cfg.ServedModel {
-		return nil
-	}
-	msg := fmt.Sprintf("The model `%s` does not exist.", model)
-	if s.cfg.Flavour == SGLang {
-		msg = fmt.Sprintf("Model '%s' not found: this server serves '%s'.", model, s.cfg.ServedModel)
-	}
-	return &wire.Error{Status: http.StatusNotFound, Kind: "NotFoundError", Message: msg, Param: "model"}
-}
-
 // tooLong is the 400 for a request that does not fit the context, or nil. limit is 0 when the client named none.
 func (s *Server) tooLong(prompt, limit int) *wire.Error {
 	n := s.contextLen()

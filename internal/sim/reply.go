@@ -17,6 +17,8 @@ type answer struct {
 	wire.Answer
 	reply *reply
 	limit int // output limit asked for
+	// adapter is the LoRA adapter that answers, "" for the base model.
+	adapter string
 
 	seq       *engine.Seq
 	submitted time.Duration
@@ -28,7 +30,7 @@ type answer struct {
 func (a *answer) request() engine.Request {
 	r := engine.Request{Prompt: a.PromptTokens(), Output: len(a.Pieces), Limit: a.limit}
 	if a.reply.pageSize > 0 && a.Extra == 0 {
-		r.Pages = engine.PageHashes(append(a.Prompt[:len(a.Prompt):len(a.Prompt)], a.IDs()...), a.reply.pageSize)
+		r.Pages = engine.PageHashes(a.adapter, append(a.Prompt[:len(a.Prompt):len(a.Prompt)], a.IDs()...), a.reply.pageSize)
 	}
 	return r
 }

@@ -194,6 +194,9 @@ func (s *Server) newReply(accepted time.Duration, p *sampling, prefix string, an
 		TokenIDs: p.ReturnIDs, ReportCache: s.reportsCache(), Speculative: s.params.SpecDepth > 0,
 		Elapsed: func() time.Duration { return s.driver.now() - accepted },
 	}
+	if p.model != "" {
+		r.Model = p.model
+	}
 	if !s.manners.IDPrefix {
 		r.ID = r.ID[len(prefix):]
 	}

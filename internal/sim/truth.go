@@ -14,10 +14,12 @@ import (
 
 // Truth is what really happened to one answer; all instants are nanoseconds of the server's monotonic clock.
 type Truth struct {
-	RID    string `json:"rid"`
-	Index  int    `json:"index"`
-	Prompt int    `json:"prompt_tokens"`
-	Cached int    `json:"cached_tokens"`
+	RID   string `json:"rid"`
+	Index int    `json:"index"`
+	// Adapter is the LoRA adapter that answered, "" for the base model.
+	Adapter string `json:"adapter,omitempty"`
+	Prompt  int    `json:"prompt_tokens"`
+	Cached  int    `json:"cached_tokens"`
 	// Output is the number of tokens the engine made; Sent how many were flushed to the socket.
 	Output    int    `json:"output_tokens"`
 	Sent      int    `json:"sent_tokens"`
@@ -110,7 +112,7 @@ func (t *truthLog) close(r *reply, f *Fault, err error) {
 		if q == nil {
 			continue
 		}
-		x := Truth{RID: r.ID, Index: a.Index, Prompt: a.PromptTokens(), Cached: q.Cached, Output: q.Produced, Sent: len(a.flushed), Reasoning: a.Think,
+		x := Truth{RID: r.ID, Index: a.Index, Adapter: a.adapter, Prompt: a.PromptTokens(), Cached: q.Cached, Output: q.Produced, Sent: len(a.flushed), Reasoning: a.Think,
 			Finish: a.Finish, Streamed: r.stream, Accepted: r.accepted, Submitted: a.submitted, Queued: q.Queued, Scheduled: q.Scheduled,
 			Finished: q.Finished, FirstStep: q.FirstStep, LastStep: q.LastStep, PrefillSteps: q.PrefillSteps, Preemptions: q.Preemptions,
 			Planned: a.Planned, Flushed: a.flushed}

@@ -67,7 +67,7 @@ func randomJobs(r *rand.Rand, n, most int, gap time.Duration) []job {
 		for k := range out {
 			ids = append(ids, 5000+i*1000+k)
 		}
-		jobs[i] = job{at, Request{Prompt: in, Output: out, Limit: out + r.IntN(50), Pages: PageHashes(ids, 16)}}
+		jobs[i] = job{at, Request{Prompt: in, Output: out, Limit: out + r.IntN(50), Pages: PageHashes("", ids, 16)}}
 	}
 	return jobs
 }

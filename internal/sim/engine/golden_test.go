@@ -38,7 +38,7 @@ func pagesOf(shared, own int) []uint64 {
 	for i := range own {
 		ids = append(ids, 1000+shared+i)
 	}
-	return PageHashes(ids, 10)
+	return PageHashes("", ids, 10)
 }
 
 func TestGoldenSchedules(t *testing.T) {

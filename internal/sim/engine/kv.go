@@ -150,12 +150,15 @@ func (p *pool) flush() int {
 var pageSeed = maphash.MakeSeed()
 
 // PageHashes returns the chained hashes of the full pages of ids: two sequences share hash i exactly when they agree on
-// the first (i+1)·pageSize tokens. Hashes hold for this process only.
-func PageHashes(ids []int, pageSize int) []uint64 {
+// the first (i+1)·pageSize tokens and on the adapter that computes their KV ("" is the base model). Hashes hold for this process only.
+func PageHashes(adapter string, ids []int, pageSize int) []uint64 {
 	out := make([]uint64, 0, len(ids)/pageSize)
 	var h maphash.Hash
 	h.SetSeed(pageSeed)
 	var prev uint64
+	if adapter != "" {
+		prev = maphash.String(pageSeed, adapter)
+	}
 	buf := make([]byte, 0, 8*(pageSize+1))
 	for ; len(ids) >= pageSize; ids = ids[pageSize:] {
 		buf = binary.LittleEndian.AppendUint64(buf[:0], prev)

@@ -111,7 +111,7 @@ func (r *Runner) ask(q *bench.Request) (engine.Request, error) {
 	}
 	req := engine.Request{Prompt: n, Output: max(q.OutputTokens, 0)}
 	if r.o.Engine.PrefixCache && len(ids) == n {
-		req.Pages = engine.PageHashes(ids, max(r.o.Engine.PageSize, 1))
+		req.Pages = engine.PageHashes(q.Adapter, ids, max(r.o.Engine.PageSize, 1))
 	}
 	return req, nil
 }
