@@ -219,9 +219,9 @@ func (s *session) singleStream(ctx context.Context, requests int) error {
 	alone := stats.Summarize(p, records, stats.Options{})
 	s.figures = stats.AloneFigures(&alone)
 	if v, ok := s.figures["single_stream"].Get(); ok {
-		s.say("single stream: %.1f tok/s (%d requests one after another)", v, len(records))
+		s.say("single stream: %.1f tok/s (%s one after another)", v, bench.Number(len(records), "request"))
 	} else {
-		s.say("single stream: not measured, none of %d requests one after another succeeded or nobody counted their tokens", len(records))
+		s.say("single stream: not measured, none of %s one after another succeeded or nobody counted their tokens", bench.Number(len(records), "request"))
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func (l *log) close(e journal.End) {
 		l.s.warn("warning: %s", safe(err.Error()))
 	}
 	if l.missing > 0 {
-		l.s.warn("warning: the journal %s lacks %d of %d requests; the report below has them all", safe(l.w.Path()), l.missing, l.missing+l.kept)
+		l.s.warn("warning: the journal %s lacks %s; the report below has them all", safe(l.w.Path()), bench.Part(l.missing, l.missing+l.kept, "request"))
 		return
 	}
 	l.s.journalPath = l.w.Path()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/servemark/servemark/internal/bench"
 	"github.com/servemark/servemark/internal/doctor"
 )
 
@@ -80,7 +81,7 @@ func (s *session) fits() error {
 	if over == 0 {
 		return nil
 	}
-	what := fmt.Sprintf("%d of %d requests need up to %d tokens (prompt and answer) and the server's context holds %d", over, len(s.plan.Requests), longest, most)
+	what := fmt.Sprintf("%s %s up to %d tokens (prompt and answer) and the server's context holds %d", bench.Part(over, len(s.plan.Requests), "request"), bench.Agree(over, "needs", "need"), longest, most)
 	if s.job.native {
 		return refused(errors.New(what + ": ask for less with --input-tokens or --output-tokens"))
 	}

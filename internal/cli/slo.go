@@ -79,7 +79,7 @@ func (c *console) slo(ctx context.Context, a *arguments) int {
 		return t.plan, t.records, nil
 	}
 	s.Tell = func(st experiment.Step) {
-		c.warn("%s %s: %d requests, %s", st.Purpose, strconv.FormatFloat(st.Load, 'g', 4, 64), st.Requests, st.Standing)
+		c.warn("%s %s: %s, %s", st.Purpose, strconv.FormatFloat(st.Load, 'g', 4, 64), bench.Number(st.Requests, "request"), st.Standing)
 	}
 	began := time.Now()
 	found, err := s.Run(ctx)

@@ -221,7 +221,7 @@ func (s *sweep) resume() (*experiment.State, map[int]experiment.Outcome, int) {
 		s.setAside(s.file(p.Index))
 	}
 	if len(done) > 0 {
-		s.warn("%d of %d points are done already in %s", len(done), len(s.points), safe(s.dir))
+		s.warn("%s %s done already in %s", bench.Part(len(done), len(s.points), "point"), bench.Agree(len(done), "is", "are"), safe(s.dir))
 	}
 	return state, done, exitOK
 }

@@ -209,7 +209,7 @@ func showTokens(out io.Writer, t *tokenizer.Tokenizer, text string, special bool
 	if back != text {
 		same = "does not give the text back"
 	}
-	fmt.Fprintf(out, "%d tokens, %d bytes, %d runes; decoding %s; %s\n", len(ids), len(text), len([]rune(text)), same, spent.Round(time.Microsecond))
+	fmt.Fprintf(out, "%s, %s, %s; decoding %s; %s\n", bench.Number(len(ids), "token"), bench.Number(len(text), "byte"), bench.Number(len([]rune(text)), "rune"), same, spent.Round(time.Microsecond))
 	return nil
 }
 
@@ -222,7 +222,7 @@ func compareTokens(out io.Writer, two []*tokenizer.Tokenizer, text string, speci
 			return err
 		}
 	}
-	fmt.Fprintf(out, "%d and %d tokens\n", len(ids[0]), len(ids[1]))
+	fmt.Fprintf(out, "%d and %s\n", len(ids[0]), bench.Number(len(ids[1]), "token"))
 	at := 0
 	for at < min(len(ids[0]), len(ids[1])) && ids[0][at] == ids[1][at] {
 		at++

@@ -30,7 +30,7 @@ func (s *session) align(ctx context.Context) error {
 	if err != nil || bench.Counted(len(ids)) == first.InputTokens {
 		return nil
 	}
-	s.say("prompts: the server counts the first one as %d tokens, the tokenizer as %s: those that are too long for the server are cut, as in the original", len(ids), first.InputTokens)
+	s.say("prompts: the server counts the first one as %s, the tokenizer as %s: those that are too long for the server are cut, as in the original", bench.Number(len(ids), "token"), first.InputTokens)
 	slots := make(chan struct{}, alignAtOnce)
 	var wg sync.WaitGroup
 	for i := range s.plan.Requests {

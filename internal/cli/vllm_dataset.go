@@ -76,7 +76,7 @@ func (v *vllmReader) customOutput(d *bench.DatasetSpec) {
 	}
 	d.FixedOutput = n
 	if !v.typed("custom-output-len") && !v.typed("output-len") {
-		v.note("every answer is limited to %d tokens, whatever the rows say (--custom-output-len, as in the original; -1 takes each row's own)", n)
+		v.note("every answer is limited to %s, whatever the rows say (--custom-output-len, as in the original; -1 takes each row's own)", bench.Number(n, "token"))
 	}
 }
 

@@ -204,7 +204,7 @@ func Load(s *bench.Spec, in *Inputs, rnd Streams) (*Set, error) {
 		return nil, fmt.Errorf("%s has no usable row: %s", j.set.Source, strings.Join(append(j.set.Notes, "bring a file with at least one"), "; "))
 	}
 	if got < j.want {
-		j.note("%d prompts were asked for and %s gave %d: the run has %d", j.want, j.set.Source, got, got)
+		j.note("%s %s asked for and %s gave %d: the run has %d", bench.Number(j.want, "prompt"), bench.Agree(j.want, "was", "were"), j.set.Source, got, got)
 	}
 	if err := j.countTemplated(); err != nil {
 		return nil, err
@@ -276,7 +276,7 @@ func (j *job) countTemplated() error {
 		}
 	}
 	if n > 0 {
-		j.note("the chat template refused %d of %d prompts, so their length with the template is unknown: %v", n, len(failed), firstError(failed))
+		j.note("the chat template refused %s: how long with the template is unknown: %v", bench.Part(n, len(failed), "prompt"), firstError(failed))
 	}
 	return nil
 }

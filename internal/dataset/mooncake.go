@@ -122,10 +122,10 @@ func (j *job) readTrace() ([]traceLine, error) {
 	}
 	j.set.Source = "trace " + d.Path
 	if noOutput > 0 {
-		j.note("%d lines of the trace have no output_length: %d tokens are asked for", noOutput, traceOutput)
+		j.note("%s of the trace %s no output_length: %d tokens are asked for", bench.Number(noOutput, "line"), bench.Agree(noOutput, "has", "have"), traceOutput)
 	}
 	if noHashes > 0 && !j.spec.Strict {
-		j.note("%d lines of the trace have no hash_ids: their prompts share no beginning with others", noHashes)
+		j.note("%s of the trace without hash_ids: %s no beginning with other prompts", bench.Number(noHashes, "line"), bench.Agree(noHashes, "it shares", "they share"))
 	}
 	for i := range lines {
 		lines[i].number = f.at[i].number

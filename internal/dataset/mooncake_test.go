@@ -65,7 +65,7 @@ func TestMooncakeReplaysLengthsTimesAndBlocks(t *testing.T) {
 		}
 	}
 	notes := strings.Join(set.Notes, "\n")
-	if !strings.Contains(notes, "1 lines of the trace have no output_length") || !strings.Contains(notes, "1 lines of the trace have no hash_ids") {
+	if !strings.Contains(notes, "1 line of the trace has no output_length") || !strings.Contains(notes, "1 line of the trace without hash_ids") {
 		t.Errorf("notes = %q, want what stands in for missing fields", notes)
 	}
 }

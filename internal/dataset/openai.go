@@ -33,7 +33,7 @@ func loadOpenAI(j *job) error {
 	f.close()
 	j.set.Source = "chat requests of " + d.Path
 	if streamed > 0 {
-		j.note("%d rows say themselves whether to stream: left out of their bodies, as the run decides that", streamed)
+		j.note("%s with a \"stream\" of %s own: left out of the body, as the run decides that", bench.Number(streamed, "row"), bench.Agree(streamed, "its", "their"))
 	}
 	counts := make([]chatCount, len(kept))
 	if err := parallel(len(kept), func(i int) (err error) { counts[i], err = j.countChat(&kept[i]); return err }); err != nil {
@@ -51,7 +51,7 @@ func loadOpenAI(j *job) error {
 	case j.in.Tokenizer != nil && j.in.Template == nil:
 		j.note("no chat template was found, so the tokens of the prompts are unknown before the server counts them")
 	case refused > 0:
-		j.note("the chat template refused %d of %d prompts, so their tokens are unknown before the server counts them", refused, len(kept))
+		j.note("the chat template refused %s: how many tokens is unknown before the server counts them", bench.Part(refused, len(kept), "prompt"))
 	}
 	return nil
 }

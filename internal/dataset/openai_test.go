@@ -55,7 +55,7 @@ func TestOpenAIRows(t *testing.T) {
 		}
 		if tc.name == "all" {
 			notes := strings.Join(set.Notes, "\n")
-			for _, want := range []string{"1 rows say themselves whether to stream", "not valid JSON", "line 7", "no list of messages", "not a whole number"} {
+			for _, want := range []string{`1 row with a "stream" of its own`, "not valid JSON", "line 7", "no list of messages", "not a whole number"} {
 				if !strings.Contains(notes, want) {
 					t.Errorf("notes lack %q:\n%s", want, notes)
 				}

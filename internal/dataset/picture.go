@@ -215,6 +215,6 @@ func (j *job) countText(text string) (bench.Count, error) {
 func (j *job) weigh(images, bytes int) {
 	const much = 1 << 30
 	if bytes > much {
-		j.note("%d images are %.1f GB as they are sent, and are held in memory: fewer --num-prompts or a smaller size need less", images, float64(bytes)/1e9)
+		j.note("%s of %.1f GB in all, as sent, will be held in memory: fewer --num-prompts or a smaller size need less", bench.Number(images, "image"), float64(bytes)/1e9)
 	}
 }

@@ -206,7 +206,7 @@ func (m *maker) keep(p *prompt, t mended, n int) {
 func (m *maker) report(total int) {
 	m.j.set.Repaired = int(m.repaired.Load())
 	if n := m.near.Load(); n > 0 {
-		m.j.note("%d of %d texts could not be brought to the asked number of tokens with this tokenizer; they are shorter, and counted as they are", n, total)
+		m.j.note("%s could not be brought to the asked number of tokens with this tokenizer: sent shorter, and counted as sent", bench.Part(int(n), total, "text"))
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/servemark/servemark/internal/bench"
 )
 
 // The scanner below finds where JSON values begin and end without decoding them, so that a file of hundreds of megabytes
@@ -164,14 +166,14 @@ func (a *arrayReader) each(f func(at int64, element []byte) error) error {
 	for n := 0; c != ']'; n++ {
 		element, err := a.value()
 		if err != nil {
-			return fmt.Errorf("after %d rows: %w", n, err)
+			return fmt.Errorf("after %s: %w", bench.Number(n, "row"), err)
 		}
 		if err := f(a.base, element); err != nil {
 			return err
 		}
 		a.drop(len(element))
 		if c, err = a.next(); err != nil {
-			return fmt.Errorf("after %d rows: %w", n+1, err)
+			return fmt.Errorf("after %s: %w", bench.Number(n+1, "row"), err)
 		}
 	}
 	a.drop(1)

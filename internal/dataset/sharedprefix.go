@@ -17,7 +17,7 @@ func loadSharedPrefix(j *job) error {
 	total, turns := d.Groups*d.PromptsPerGroup, max(d.Turns, 1)
 	j.want = total
 	if j.spec.Dataset.Rows != total {
-		j.note("generated-shared-prefix makes %d groups of %d: %d prompts; --num-prompts has no part in it", d.Groups, d.PromptsPerGroup, total)
+		j.note("generated-shared-prefix makes %s of %d: %s; --num-prompts has no part in it", bench.Number(d.Groups, "group"), d.PromptsPerGroup, bench.Number(total, "prompt"))
 	}
 	lens := lengths(j.rnd.NumPy, d.SystemTokens, d.RangeRatio, d.Groups)
 	lens = append(lens, lengths(j.rnd.NumPy, d.QuestionTokens, d.RangeRatio, total*turns)...)

@@ -57,7 +57,7 @@ func loadSpeedBench(j *job) error {
 			order = append(order, i%len(rows))
 		}
 		j.rnd.Python.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
-		j.note("%s has %d rows: %d requests repeat one of them, and will be found in the server's prefix cache", j.set.Source, len(rows), d.Rows-len(rows))
+		j.note("%s has %s: %s %s one again, and will be found in the server's prefix cache", j.set.Source, bench.Number(len(rows), "row"), bench.Number(d.Rows-len(rows), "request"), bench.Agree(d.Rows-len(rows), "asks", "ask"))
 	}
 	for _, i := range order {
 		r := rows[i]

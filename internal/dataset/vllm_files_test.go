@@ -76,7 +76,7 @@ func TestTimedTraceReplaysBlocksAndTimes(t *testing.T) {
 	if !slices.Equal(long, again.Requests[0].Prompt.IDs) || slices.Equal(long, other.Requests[0].Prompt.IDs) {
 		t.Error("the same seed gives other ids, or another seed the same")
 	}
-	if notes := strings.Join(set.Notes, "\n"); !strings.Contains(notes, "1 lines of the trace have fewer blocks") {
+	if notes := strings.Join(set.Notes, "\n"); !strings.Contains(notes, "1 line of the trace has fewer blocks") {
 		t.Errorf("notes %q do not tell of the line without blocks", notes)
 	}
 	chat := must(t, timed(t, timedLines, func(s *bench.Spec) { s.Target.API = bench.APIChat }), Inputs{Tokenizer: tok})
@@ -187,7 +187,7 @@ func TestRerankAndBatchFaults(t *testing.T) {
 		{"random-rerank", func(s *bench.Spec) { s.Target.API = bench.APIChat }, "vllm-rerank"},
 		{"random", func(s *bench.Spec) { s.Target.API, s.Dataset.VLLM.BatchSize = bench.APIChat, 2 }, "for embeddings only"},
 		{"random-mm", func(s *bench.Spec) {}, "without its images"},
-		{"random-mm", func(s *bench.Spec) { s.Dataset.VLLM.Images = &bench.ImageBuckets{Base: 4, Limit: 2} }, "4 images are the least"},
+		{"random-mm", func(s *bench.Spec) { s.Dataset.VLLM.Images = &bench.ImageBuckets{Base: 4, Limit: 2} }, "at least 4 images"},
 		{"random-mm", func(s *bench.Spec) {
 			s.Dataset.VLLM.Images = &bench.ImageBuckets{Base: 1, Limit: 2, Buckets: []bench.ImageBucket{{Height: 4, Width: 4, Frames: 16, Share: 1}}}
 		}, "are a video"},

@@ -110,7 +110,7 @@ func checkVLLMImages(s *bench.Spec) []error {
 	if !(b.RangeRatio >= 0 && b.RangeRatio <= 1) {
 		faults = append(faults, fmt.Errorf("the range ratio of the number of images is %v: give 0 (exactly so many) to 1 (none to twice as many)", b.RangeRatio))
 	} else if low, high := imageRange(b); low > high {
-		faults = append(faults, fmt.Errorf("%d images are the least of a request and %d the most allowed: raise the limit or ask for fewer", low, high))
+		faults = append(faults, fmt.Errorf("a request has at least %s and %d the most allowed: raise the limit or ask for fewer", bench.Number(int(low), "image"), high))
 	}
 	total := 0.0
 	for _, k := range b.Buckets {

@@ -24,7 +24,7 @@ func loadPrefixRepetition(j *job) error {
 	each := d.Rows / v.Prefixes
 	j.want = each * v.Prefixes
 	if j.want < d.Rows {
-		j.note("%d prompts do not divide among %d prefixes: %d are sent", d.Rows, v.Prefixes, j.want)
+		j.note("%s cannot be dealt evenly to %d prefixes: %d %s sent", bench.Number(d.Rows, "prompt"), v.Prefixes, j.want, bench.Agree(j.want, "is", "are"))
 	}
 	m := maker{j: j}
 	rows := make([]prompt, 0, j.want)
@@ -77,7 +77,7 @@ func checkPrefixRepetition(s *bench.Spec) []error {
 		faults = append(faults, fmt.Errorf("prefix and suffix are %d and %d tokens long: give 0 or more each, and 1 or more together", v.PrefixTokens, v.SuffixTokens))
 	}
 	if v.Prefixes < 1 || v.Prefixes > s.Dataset.Rows && s.Dataset.Rows > 0 {
-		faults = append(faults, fmt.Errorf("%d prefixes for %d prompts: give at least 1 prefix and at least as many prompts", v.Prefixes, s.Dataset.Rows))
+		faults = append(faults, fmt.Errorf("%s for %s: give at least 1 prefix and at least as many prompts", bench.Number(v.Prefixes, "prefix"), bench.Number(s.Dataset.Rows, "prompt")))
 	}
 	if s.Dataset.OutputTokens < 0 {
 		faults = append(faults, fmt.Errorf("the output length is %d tokens: give 0 or more", s.Dataset.OutputTokens))

@@ -177,7 +177,7 @@ func checkVLLMRandom(s *bench.Spec) []error {
 		faults = append(faults, fmt.Errorf("the prefix length is %d tokens: give 0 or more", v.PrefixTokens))
 	}
 	if low, _ := vllmRange(d.InputTokens, d.RangeRatio); d.InputTokens < 0 || v.PrefixTokens >= 0 && int(low)+v.PrefixTokens < 1 {
-		faults = append(faults, fmt.Errorf("the input length of %d tokens may leave a prompt with none: ask for more, or for a smaller range ratio", d.InputTokens))
+		faults = append(faults, fmt.Errorf("the input length of %s may leave a prompt with none: ask for more, or for a smaller range ratio", bench.Number(d.InputTokens, "token")))
 	}
 	if d.OutputTokens < 0 {
 		faults = append(faults, fmt.Errorf("the output length is %d tokens: give 0 or more", d.OutputTokens))

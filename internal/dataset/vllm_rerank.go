@@ -58,10 +58,10 @@ func checkRerank(s *bench.Spec) []error {
 		v = *d.VLLM
 	}
 	if d.InputTokens < 4 {
-		faults = append(faults, fmt.Errorf("the input length is %d tokens: a query and a document need at least 4", d.InputTokens))
+		faults = append(faults, fmt.Errorf("the input length is %s: a query and a document need at least 4", bench.Number(d.InputTokens, "token")))
 	}
 	if !v.Pairs && (d.Rows < 2 || v.BatchSize < 2) {
-		faults = append(faults, fmt.Errorf("%d texts in batches of %d: without a reranker one of each batch is the query, so give at least 2 prompts and --random-batch-size 2", d.Rows, v.BatchSize))
+		faults = append(faults, fmt.Errorf("%s in batches of %d: without a reranker one of each batch is the query, so give at least 2 prompts and --random-batch-size 2", bench.Number(d.Rows, "text"), v.BatchSize))
 	}
 	if !s.Target.API.Pooling() {
 		faults = append(faults, fmt.Errorf("random-rerank is a query with documents and the %s route takes one text: choose --backend vllm-rerank", s.Target.API))

@@ -73,7 +73,7 @@ func TestPrefixRepetition(t *testing.T) {
 	for _, n := range heads {
 		sizes = append(sizes, n)
 	}
-	if !slices.Equal(sizes, []int{3, 3, 3}) || !strings.Contains(strings.Join(set.Notes, "\n"), "11 prompts do not divide among 3 prefixes: 9 are sent") {
+	if !slices.Equal(sizes, []int{3, 3, 3}) || !strings.Contains(strings.Join(set.Notes, "\n"), "11 prompts cannot be dealt evenly to 3 prefixes: 9 are sent") {
 		t.Errorf("prompts by beginning = %v with notes %q, want three of three and a note on the two left out", sizes, set.Notes)
 	}
 }
@@ -119,7 +119,7 @@ func TestShortVLLMFilesAreRepeatedAndSaySo(t *testing.T) {
 	p := file(t, "c.jsonl", `{"prompt":"ab"}`+"\n"+`{"prompt":"cd"}`)
 	change := func(s *bench.Spec) { s.Dataset.Path, s.Dataset.Rows, s.Dataset.FixedOutput = p, 6, 3 }
 	set := must(t, vllmSpec("custom", change), Inputs{})
-	if len(set.Requests) != 6 || !strings.Contains(strings.Join(set.Notes, "\n"), "4 requests repeat one of them") {
+	if len(set.Requests) != 6 || !strings.Contains(strings.Join(set.Notes, "\n"), "has 2 rows: 4 requests ask one again") {
 		t.Errorf("%d requests with notes %q, want 6 and a note on 4 repeats", len(set.Requests), set.Notes)
 	}
 	short := must(t, vllmSpec("custom", func(s *bench.Spec) { change(s); s.Dataset.VLLM.NoRepeat = true }), Inputs{})

@@ -51,7 +51,7 @@ func loadTimedTrace(j *job) error {
 		j.add(r)
 	}
 	if short > 0 {
-		j.note("%d lines of the trace have fewer blocks of %d tokens than their length: text of their own makes up for them", short, d.BlockTokens)
+		j.note("%s of the trace %s fewer blocks of %s than the length needs: text of %s own makes up for them", bench.Number(short, "line"), bench.Agree(short, "has", "have"), bench.Number(d.BlockTokens, "token"), bench.Agree(short, "its", "their"))
 	}
 	j.set.Timed = d.SelfTimed
 	return nil

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/servemark/servemark/internal/bench"
 )
 
 // probes are texts on which tokenizers that differ tend to part: other revisions, other opening tokens, other scripts,
@@ -33,8 +35,8 @@ func CompareWithServer(local, server Text) (string, error) {
 		for at < min(len(ours), len(theirs)) && ours[at] == theirs[at] {
 			at++
 		}
-		return fmt.Sprintf("on %q the tokenizer here gives %d tokens and the server %d; they part at token %d (%s here, %s there)",
-			clip(text, 24), len(ours), len(theirs), at, idAt(ours, at), idAt(theirs, at)), nil
+		return fmt.Sprintf("on %q the tokenizer here gives %s and the server %d; they part at token %d (%s here, %s there)",
+			clip(text, 24), bench.Number(len(ours), "token"), len(theirs), at, idAt(ours, at), idAt(theirs, at)), nil
 	}
 	return "", nil
 }

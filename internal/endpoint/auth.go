@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+
+	"github.com/servemark/servemark/internal/bench"
 )
 
 // Auth is what a request carries to be let in: the API key and the user's extra headers. The zero Auth carries
@@ -59,9 +61,9 @@ func (a Auth) Apply(h http.Header) {
 // String names where the key comes from, never the key.
 func (a Auth) String() string {
 	if a.from == "" {
-		return fmt.Sprintf("no key, %d extra headers", len(a.extra))
+		return "no key, " + bench.Number(len(a.extra), "extra header")
 	}
-	return fmt.Sprintf("key from %s, %d extra headers", a.from, len(a.extra))
+	return fmt.Sprintf("key from %s, %s", a.from, bench.Number(len(a.extra), "extra header"))
 }
 
 // GoString is String: %#v must not show the key either.

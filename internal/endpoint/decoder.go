@@ -240,9 +240,9 @@ func (d *decoder) judge(cause error) {
 	case d.form == formUnknown:
 		rec.Fail(bench.FailEmpty, fmt.Sprintf("HTTP %d with an empty body", rec.Status))
 	case rec.Malformed > 0 && len(rec.Chunks) == 0:
-		rec.Fail(bench.FailMalformed, fmt.Sprintf("%d events, none of which could be read", rec.Malformed))
+		rec.Fail(bench.FailMalformed, fmt.Sprintf("no event could be read (events: %d)", rec.Malformed))
 	default:
-		rec.Fail(bench.FailTruncated, fmt.Sprintf("the stream ended after %d chunks without a finish reason, a usage chunk or [DONE]", len(rec.Chunks)))
+		rec.Fail(bench.FailTruncated, fmt.Sprintf("the stream ended without a finish reason, a usage chunk or [DONE] (chunks before: %d)", len(rec.Chunks)))
 	}
 }
 
@@ -250,7 +250,7 @@ func (d *decoder) judge(cause error) {
 func (d *decoder) broken(cause error) {
 	kind, message := Classify(cause)
 	if d.rec.Status != 0 && (errors.Is(cause, io.EOF) || errors.Is(cause, io.ErrUnexpectedEOF)) {
-		kind, message = bench.FailTruncated, fmt.Sprintf("the server closed the connection in mid-reply, after %d chunks", len(d.rec.Chunks))
+		kind, message = bench.FailTruncated, fmt.Sprintf("the server closed the connection in mid-reply (chunks before: %d)", len(d.rec.Chunks))
 	}
 	d.rec.Fail(kind, message)
 }

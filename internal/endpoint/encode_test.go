@@ -149,7 +149,7 @@ func TestAdapterPathAndRequestID(t *testing.T) {
 
 func TestNoTokensAsked(t *testing.T) {
 	r := &bench.Request{ID: 4, Prompt: bench.Prompt{Text: "x"}}
-	if m, err := endpointFor(t, bench.APIChat).Encode(r); err == nil || !strings.Contains(err.Error(), "request 4 asks for 0 output tokens") {
+	if m, err := endpointFor(t, bench.APIChat).Encode(r); err == nil || !strings.Contains(err.Error(), "request 4 asks for an answer of 0 tokens") {
 		t.Errorf("Encode of a request for 0 tokens = %s, %v; want an error", m.Body, err)
 	}
 }

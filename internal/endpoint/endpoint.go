@@ -97,7 +97,7 @@ func (e *Endpoint) Encode(r *bench.Request) (bench.Message, error) {
 		return bench.Message{}, fmt.Errorf("request %d: its own body fields are %w", r.ID, err)
 	}
 	if r.OutputTokens <= 0 && !e.o.Strict && !e.o.API.Pooling() {
-		return bench.Message{}, fmt.Errorf("request %d asks for %d output tokens; a server needs at least 1", r.ID, r.OutputTokens)
+		return bench.Message{}, fmt.Errorf("request %d asks for an answer of %s; a server needs at least 1", r.ID, bench.Number(r.OutputTokens, "token"))
 	}
 	extra := append(make(body, 0, len(e.extra)+len(row)+3), e.extra...)
 	if e.o.Body.CacheDetails && !e.route.native && !e.o.API.Pooling() {

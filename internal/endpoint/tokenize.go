@@ -282,5 +282,5 @@ type NoTokenizerError struct {
 
 // Error says it in short; most servers of OpenAI's API have none.
 func (e *NoTokenizerError) Error() string {
-	return fmt.Sprintf("the server offers no tokenizer (%d ways of asking tried)", len(e.Tried))
+	return fmt.Sprintf("the server offers no tokenizer (%s of asking tried)", bench.Number(len(e.Tried), "way"))
 }

@@ -107,7 +107,7 @@ func TestDiskFull(t *testing.T) {
 		}
 		d.room = d.Len() + 30 // part of the next line fits
 		err := w.Append(record(1))
-		if err == nil || !strings.Contains(err.Error(), "full") || !strings.Contains(err.Error(), "1 records") || !errors.Is(err, syscall.ENOSPC) {
+		if err == nil || !strings.Contains(err.Error(), "full") || !strings.Contains(err.Error(), "the 1 record written before is safe") || !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("stuck %v: Append(on a full disk) = %v, want an error that names it and what is safe", stuck, err)
 		}
 		run, err := Read(bytes.NewReader(d.Bytes()))

@@ -149,8 +149,13 @@ func (w *Writer) line(v any) error {
 // fault words an error of the system.
 func (w *Writer) fault(err error) error {
 	if full(err) {
-		return fmt.Errorf("journal %s: the disk (or the quota) is full; the %d records written before are safe; free some space: %w",
-			w.path, w.records, err)
+		return fmt.Errorf("journal %s: the disk (or the quota) is full; %s safe; free some space: %w",
+			w.path, w.saved(), err)
 	}
-	return fmt.Errorf("journal %s cannot be written; the %d records written before are safe: %w", w.path, w.records, err)
+	return fmt.Errorf("journal %s cannot be written; %s safe: %w", w.path, w.saved(), err)
+}
+
+// saved names what was written before a fault, with its verb.
+func (w *Writer) saved() string {
+	return fmt.Sprintf("the %s written before %s", bench.Number(w.records, "record"), bench.Agree(w.records, "is", "are"))
 }

@@ -36,7 +36,7 @@ func (t *table) verdict(s *bench.Summary) {
 		t.printf("  - %s\n", Sentence(cause))
 	}
 	if s.Partial {
-		t.row("Partial:", fmt.Sprintf("yes, ended before all %d requests were done", s.Planned))
+		t.row("Partial:", fmt.Sprintf("yes, %s", unfinished(s)))
 	}
 }
 
@@ -83,7 +83,7 @@ func (t *table) tokens(s *bench.Summary) {
 		t.int("Reasoning tokens:", n)
 	}
 	if s.CachedTokens.Known() {
-		t.row("Cached input tokens:", fmt.Sprintf("%s (stated by %d of %d answers)", s.CachedTokens, s.CachedStated, s.Completed))
+		t.row("Cached input tokens:", fmt.Sprintf("%s (stated by %s)", s.CachedTokens, bench.Part(s.CachedStated, s.Completed, "answer")))
 	}
 	if s.ChunkTokens != "" {
 		t.row("Tokens of single chunks:", s.ChunkTokens)
@@ -103,7 +103,7 @@ func (t *table) moreLatency(s *bench.Summary) {
 	t.float("Speed per User, median (tok/s):", percentile(&s.PerUser, 50))
 	t.float("Speed per User, slowest (tok/s):", low(&s.PerUser))
 	if w := s.Steady; w != nil {
-		t.row("Steady Stretch:", fmt.Sprintf("%.2f s with at least %d requests in flight", w.To.Sub(w.From).Seconds(), w.AtLeast))
+		t.row("Steady Stretch:", fmt.Sprintf("%.2f s with at least %s in flight", w.To.Sub(w.From).Seconds(), bench.Number(w.AtLeast, "request")))
 		t.float("  Requests in it (req/s):", w.RequestRate)
 		t.float("  Output in it (tok/s):", w.OutputRate)
 	}
@@ -193,7 +193,7 @@ func interval(q bench.Quantile, scale float64) string {
 func (t *table) notes(r *Run) {
 	notes := append(append([]string{}, r.Plan.Notes...), r.Summary.Notes...)
 	if r.Plan.Repaired > 0 {
-		notes = append(notes, fmt.Sprintf("%d prompts were mended to have exactly the asked number of tokens", r.Plan.Repaired))
+		notes = append(notes, fmt.Sprintf("%s %s mended to have exactly the asked number of tokens", bench.Number(r.Plan.Repaired, "prompt"), bench.Agree(r.Plan.Repaired, "was", "were")))
 	}
 	if r.Summary.Goodput != nil && r.Summary.Goodput.FromDue {
 		notes = append(notes, "goodput counts latency from when requests were due")

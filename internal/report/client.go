@@ -35,8 +35,8 @@ func (t *table) health(h *bench.Health) {
 		t.int("Steps of the wall clock:", h.ClockSteps)
 	}
 	if h.BacklogSamples > 0 {
-		t.row("Sockets with unread bytes:", fmt.Sprintf("%.2f %% of %d samples, at most %d bytes",
-			100*float64(h.BacklogWaiting)/float64(h.BacklogSamples), h.BacklogSamples, h.BacklogMax))
+		t.row("Sockets with unread bytes:", fmt.Sprintf("%.2f %% of %s, at most %s",
+			100*float64(h.BacklogWaiting)/float64(h.BacklogSamples), bench.Number(int(h.BacklogSamples), "sample"), bench.Number(int(h.BacklogMax), "byte")))
 	}
 	if h.Wall > 0 {
 		cpu := fmt.Sprintf("%.2f s in %.2f s, %.0f %% of %s", h.CPU.Seconds(), h.Wall.Seconds(),

@@ -88,7 +88,7 @@ func (c *Capacity) more() []string {
 	why := map[string]string{"tolerance": fmt.Sprintf("the ends are within the tolerance of %s", Quantity(bench.Measured(c.Tolerance), "%")),
 		"requests": "the requests allowed are spent (--max-requests); more of them narrow the interval", "time": "the time allowed is up (--max-time); more of it narrows the interval",
 		"limit": "the largest load allowed was reached", "no load": "no load was found on both sides"}[c.Found.Stopped]
-	return append(out, fmt.Sprintf("Spent: %d requests in %d trials, %s of load. Ended because %s.", c.Found.Requests, len(c.Found.Steps),
+	return append(out, fmt.Sprintf("Spent: %s in %s, %s of load. Ended because %s.", bench.Number(c.Found.Requests, "request"), bench.Number(len(c.Found.Steps), "trial"),
 		c.Found.Simulated.Round(100*time.Millisecond), why))
 }
 

@@ -19,7 +19,7 @@ func (t *table) steadyState(s *bench.Summary) {
 		t.printf("A longer run is needed: whether these numbers would stay so is not known.\n")
 		return
 	}
-	t.row("Window:", fmt.Sprintf("%.2f s to %.2f s, %d requests sent (%d before it)", seconds(w.From), seconds(w.To), w.Requests, w.CutBefore))
+	t.row("Window:", fmt.Sprintf("%.2f s to %.2f s, %s sent (%d before it)", seconds(w.From), seconds(w.To), bench.Number(w.Requests, "request"), w.CutBefore))
 	for _, row := range []struct {
 		label         string
 		window, whole bench.Measure

@@ -39,9 +39,9 @@ func (s *Sweep) Write(w io.Writer, form Form) error {
 	t := &table{w: w}
 	head := fmt.Sprintf("%s at %s", Escape(orServer(s.Model)), Escape(s.Target))
 	if s.GPUs > 0 {
-		head += fmt.Sprintf(", %d GPUs (%s)", s.GPUs, Escape(s.GPUsFrom))
+		head += fmt.Sprintf(", %s (%s)", bench.Number(s.GPUs, "GPU"), Escape(s.GPUsFrom))
 	}
-	t.printf("\n%s: %d of %d points\n\n", head, len(s.Outcomes), s.Planned)
+	t.printf("\n%s: %s\n\n", head, bench.Part(len(s.Outcomes), s.Planned, "point"))
 	if t.err == nil {
 		t.err = g.Write(w, form)
 	}

@@ -50,8 +50,16 @@ func (t *table) answer(r *Run) {
 	}
 	t.printf(".\n")
 	if s.Partial {
-		t.printf("  Partial: the run ended before all %d requests were done.\n", s.Planned)
+		t.printf("  Partial: the run %s.\n", unfinished(s))
 	}
+}
+
+// unfinished says of a partial run that it ended early.
+func unfinished(s *bench.Summary) string {
+	if s.Planned == 1 {
+		return "ended before its request was done"
+	}
+	return fmt.Sprintf("ended before all %d requests were done", s.Planned)
 }
 
 // works says how many requests succeeded.
@@ -60,11 +68,11 @@ func works(s *bench.Summary) string {
 	case s.Sent == 0:
 		return "no request was sent."
 	case s.Completed == 0:
-		return fmt.Sprintf("does not work, none of %d requests succeeded.", s.Sent)
+		return fmt.Sprintf("does not work, none of %s succeeded.", bench.Number(s.Sent, "request"))
 	case s.Failed == 0:
-		return fmt.Sprintf("works, %d of %d requests succeeded.", s.Completed, s.Sent)
+		return fmt.Sprintf("works, %s succeeded.", bench.Part(s.Completed, s.Sent, "request"))
 	}
-	return fmt.Sprintf("works in part, %d of %d requests succeeded.", s.Completed, s.Sent)
+	return fmt.Sprintf("works in part, %s succeeded.", bench.Part(s.Completed, s.Sent, "request"))
 }
 
 // spanWords gives the median and p99 of a distribution of seconds.
@@ -75,7 +83,7 @@ func spanWords(d *bench.Distribution) string {
 	p99, _ := d.Quantile(99)
 	mark := ""
 	if !p99.High.Known() {
-		mark = fmt.Sprintf(", of %d requests only", d.N)
+		mark = fmt.Sprintf(", of %s only", bench.Number(d.N, "request"))
 	}
 	return fmt.Sprintf("%s ms (median; p99 %s ms%s)", decimals(percentile(d, 50), 1000), decimals(bench.Measured(p99.Value), 1000), mark)
 }

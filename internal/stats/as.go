@@ -277,7 +277,7 @@ func earlyStopping(values []float64, p float64) (bench.Measure, string) {
 	}
 	if above < 0 {
 		need := int(math.Ceil(math.Log(1-earlyConfidence) / math.Log(p)))
-		return bench.Measure{}, fmt.Sprintf("%d requests are too few; %d are needed", n, need)
+		return bench.Measure{}, fmt.Sprintf("%s %s too few; %d are needed", bench.Number(n, "request"), bench.Agree(n, "is", "are"), need)
 	}
 	return bench.Measured(1000 * kthLargest(values, above+1)), ""
 }

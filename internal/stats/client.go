@@ -299,6 +299,6 @@ func (r *run) clockStepped(*bench.Summary) (bench.VerdictLevel, string) {
 	if h == nil || h.ClockSteps == 0 && h.Implausible == 0 {
 		return "", ""
 	}
-	return bench.Suspect, fmt.Sprintf("clock stepped: the wall clock was set %d times in the run; %d reads have the time at which they were read in "+
-		"place of the kernel's, and others within a fifth of a second of a step may be off; keep NTP from stepping it", h.ClockSteps, h.Implausible)
+	return bench.Suspect, fmt.Sprintf("clock stepped: the wall clock was set %s in the run; %s %s the time at which this program read in "+
+		"place of the kernel's, and others within a fifth of a second of a step may be off; keep NTP from stepping it", bench.Number(int(h.ClockSteps), "time"), bench.Number(int(h.Implausible), "read"), bench.Agree(int(h.Implausible), "has", "have"))
 }

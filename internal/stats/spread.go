@@ -89,7 +89,7 @@ func spreadInWords(replies [spreadWays]int) string {
 		case n == total:
 			return spreadWords[way]
 		default:
-			parts = append(parts, fmt.Sprintf("%s (%d of %d replies)", spreadWords[way], n, total))
+			parts = append(parts, fmt.Sprintf("%s (%s)", spreadWords[way], bench.Part(n, total, "reply")))
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -121,23 +121,23 @@ func (r *run) notes(s *bench.Summary) []string {
 	all := len(r.replies)
 	switch {
 	case uncounted > 0:
-		note("output tokens are unknown: %d of %d answers have neither the server's usage nor a tokenizer's count", uncounted, all)
+		note("output tokens are unknown: %s %s neither the server's usage nor a tokenizer's count", bench.Part(uncounted, all, "answer"), bench.Agree(uncounted, "has", "have"))
 	case noUsage > 0:
-		note("%d of %d answers came without the server's usage; the tokenizer counted them", noUsage, all)
+		note("%s came without the server's usage; the tokenizer counted %s", bench.Part(noUsage, all, "answer"), bench.Agree(noUsage, "it", "them"))
 	}
 	if short > 0 && r.plan.Spec.Body.IgnoreEOS {
-		note("%d of %d answers are shorter than asked although the end of text was to be ignored: the server may not know ignore_eos",
-			short, all)
+		note("%s %s shorter than asked although the end of text was to be ignored: the server may not know ignore_eos",
+			bench.Part(short, all, "answer"), bench.Agree(short, "is", "are"))
 	}
 	if onePiece > 0 {
-		note("%d of %d streamed answers were received in one piece (buffered on the way?): no time between tokens is measured for them",
-			onePiece, all)
+		note("%s %s received in one piece (buffered on the way?): no time between tokens is measured for %s",
+			bench.Part(onePiece, all, "streamed answer"), bench.Agree(onePiece, "was", "were"), bench.Agree(onePiece, "it", "them"))
 	}
 	if whole > 0 && whole < all {
-		note("%d of %d answers were not streamed: they have no time to first token and none between tokens", whole, all)
+		note("%s %s not streamed: no time to the first token and none between tokens", bench.Part(whole, all, "answer"), bench.Agree(whole, "was", "were"))
 	}
 	if s.Empty > 0 {
-		note("%d of %d answers have counted tokens but no text; their time to first token is not measured", s.Empty, all)
+		note("%s %s counted tokens but no text; the time to the first token is not measured for %s", bench.Part(s.Empty, all, "answer"), bench.Agree(s.Empty, "has", "have"), bench.Agree(s.Empty, "it", "them"))
 	}
 	return out
 }

@@ -61,7 +61,7 @@ func (r *run) nothingMeasured(s *bench.Summary) (bench.VerdictLevel, string) {
 	if s.Sent == 0 {
 		return bench.Invalid, "nothing measured: no request was sent"
 	}
-	return bench.Invalid, fmt.Sprintf("nothing measured: none of %d requests succeeded", s.Sent)
+	return bench.Invalid, fmt.Sprintf("nothing measured: none of %s succeeded", bench.Number(s.Sent, "request"))
 }
 
 // clockWrong: instants of one request out of order by more than the clock's error.
@@ -75,8 +75,8 @@ func (r *run) clockWrong(*bench.Summary) (bench.VerdictLevel, string) {
 	if wrong == 0 {
 		return "", ""
 	}
-	return bench.Invalid, fmt.Sprintf("clock: %d records have their instants out of order by more than %v (due, admitted, sent, "+
-		"chunks, done); the machine's clock was stepped or the journal was changed", wrong, clockError)
+	return bench.Invalid, fmt.Sprintf("clock: %s with instants out of order by more than %v (due, admitted, sent, "+
+		"chunks, done); the machine's clock was stepped or the journal was changed", bench.Number(wrong, "record"), clockError)
 }
 
 func outOfOrder(rec *bench.Record) bool {
@@ -168,8 +168,8 @@ func (r *run) tooManyFailures(s *bench.Summary) (bench.VerdictLevel, string) {
 	case share <= r.plan.Spec.MaxErrorRate:
 		return "", ""
 	}
-	return level, fmt.Sprintf("errors: %d of %d requests failed (%.1f %%); the figures are of those that got through",
-		s.Failed, tried, 100*share)
+	return level, fmt.Sprintf("errors: %s failed (%.1f %%); the figures are of those that got through",
+		bench.Part(s.Failed, tried, "request"), 100*share)
 }
 
 // errorsInStreams: replies that began and then broke.
@@ -183,7 +183,7 @@ func (r *run) errorsInStreams(*bench.Summary) (bench.VerdictLevel, string) {
 	if broken == 0 {
 		return "", ""
 	}
-	return bench.Suspect, fmt.Sprintf("errors in streams: %d replies broke off after their first token", broken)
+	return bench.Suspect, fmt.Sprintf("errors in streams: %s broke off after %s first token", bench.Number(broken, "reply"), bench.Agree(broken, "its", "their"))
 }
 
 // malformed: events of good replies that could not be read may have held tokens.
@@ -191,8 +191,8 @@ func (r *run) malformed(s *bench.Summary) (bench.VerdictLevel, string) {
 	if s.MalformedCount == 0 {
 		return "", ""
 	}
-	return bench.Suspect, fmt.Sprintf("malformed events: %d events of otherwise good replies could not be read; tokens in them "+
-		"have no time", s.MalformedCount)
+	return bench.Suspect, fmt.Sprintf("malformed events: %s of otherwise good replies could not be read; tokens in %s "+
+		"have no time", bench.Number(s.MalformedCount, "event"), bench.Agree(s.MalformedCount, "it", "them"))
 }
 
 // ranOut: a run that its duration should have ended came to the end of its prompts well before.
@@ -238,8 +238,8 @@ func (r *run) warmCache(*bench.Summary) (bench.VerdictLevel, string) {
 	if warm == 0 || float64(cached) < warmSuspect*float64(prompt) {
 		return "", ""
 	}
-	return bench.Suspect, fmt.Sprintf("warm prefix cache: %d of %d random prompts were partly cached, %d of %d tokens (%.1f %%); "+
-		"TTFT is too good: flush the cache or take another seed", warm, len(r.replies), cached, prompt, 100*float64(cached)/float64(prompt))
+	return bench.Suspect, fmt.Sprintf("warm prefix cache: %s %s partly cached, %s (%.1f %%); "+
+		"TTFT is too good: flush the cache or take another seed", bench.Part(warm, len(r.replies), "random prompt"), bench.Agree(warm, "was", "were"), bench.Part(cached, prompt, "token"), 100*float64(cached)/float64(prompt))
 }
 
 // around is how many of the n tokens a server counts stand around a chat's prompt: what a chat template adds is the same for
@@ -271,8 +271,8 @@ func (r *run) inputDisagrees(*bench.Summary) (bench.VerdictLevel, string) {
 	if !d.beyond(inputSuspect) {
 		return "", ""
 	}
-	return bench.Suspect, fmt.Sprintf("token counts disagree: the server counted %d prompt tokens where the tokenizer counted %d; "+
-		"is it this model's tokenizer (--tokenizer)?", d.theirs, d.ours)
+	return bench.Suspect, fmt.Sprintf("token counts disagree: the server counted %s where the tokenizer counted %d; "+
+		"is it this model's tokenizer (--tokenizer)?", bench.Number(d.theirs, "prompt token"), d.ours)
 }
 
 // outputDisagrees: the server and the tokenizer count the same answers differently. Answers with tool calls are left out:
@@ -290,8 +290,8 @@ func (r *run) outputDisagrees(*bench.Summary) (bench.VerdictLevel, string) {
 	if !d.beyond(outputSuspect) {
 		return "", ""
 	}
-	return bench.Suspect, fmt.Sprintf("token counts disagree: the server counted %d output tokens where the tokenizer counted %d in the "+
-		"same text; is it this model's tokenizer (--tokenizer)?", d.theirs, d.ours)
+	return bench.Suspect, fmt.Sprintf("token counts disagree: the server counted %s where the tokenizer counted %d in the "+
+		"same text; is it this model's tokenizer (--tokenizer)?", bench.Number(d.theirs, "output token"), d.ours)
 }
 
 func onlyText(rec *bench.Record) bool {
@@ -318,8 +318,8 @@ func (r *run) limitIgnored(*bench.Summary) (bench.VerdictLevel, string) {
 	if over == 0 {
 		return "", ""
 	}
-	return bench.Suspect, fmt.Sprintf("token counts disagree: %d of %d answers have more tokens than were asked; the server does not "+
-		"know the limit's name, or counts otherwise", over, len(r.replies))
+	return bench.Suspect, fmt.Sprintf("token counts disagree: %s %s more tokens than were asked; the server does not "+
+		"know the limit's name, or counts otherwise", bench.Part(over, len(r.replies), "answer"), bench.Agree(over, "has", "have"))
 }
 
 // disagreement adds up two counts of the same texts and how far they are apart.

@@ -177,12 +177,12 @@ func TestVerdict(t *testing.T) {
 			if i == 0 {
 				r.Usage.Completion = bench.Counted(5)
 			}
-		}), bench.Suspect, "1 of 100 answers have more tokens than were asked"},
+		}), bench.Suspect, "1 of 100 answers has more tokens than were asked"},
 		{"time runs backwards", 100, each(func(i int, r *bench.Record) {
 			if i == 0 {
 				r.Chunks[2].At = r.Chunks[1].At - 2*msec
 			}
-		}), bench.Invalid, "clock: 1 records"},
+		}), bench.Invalid, "clock: 1 record with"},
 	} {
 		p, records := calm(row.n)
 		row.change(p, records)

@@ -39,7 +39,7 @@ func Findings(t *bench.Telemetry, s *bench.Summary) []string {
 		f.say("the server took %s to answer a scrape: its own loop is busy, and the gauges above are coarse", t.Slowest.Round(time.Millisecond))
 	}
 	if t.Failed > 0 {
-		f.say("%d of %d scrapes came to nothing", t.Failed, t.Failed+len(t.Samples))
+		f.say("%s came to nothing", bench.Part(t.Failed, t.Failed+len(t.Samples), "scrape"))
 	}
 	return f.out
 }
@@ -93,14 +93,14 @@ func (f *finder) kv() {
 	case counted && preempted > 0:
 		why := fmt.Sprintf("KV use was at most %.0f %%", 100*most)
 		if isFull || most >= kvFull {
-			why = fmt.Sprintf("the KV pool was full (%.0f %% at most, %d of %d samples at %.0f %% or more)", 100*most, full, n, 100*kvFull)
+			why = fmt.Sprintf("the KV pool was full (%.0f %% at most, %s at %.0f %% or more)", 100*most, bench.Part(full, n, "sample"), 100*kvFull)
 		}
 		if n == 0 {
 			why = "the server states no KV use"
 		}
-		f.say("preemptions: %.0f requests lost their KV and had to be computed again; %s, up to %.0f requests waited: less load, shorter answers or more KV memory help", preempted, why, waiting)
+		f.say("preemptions: %s lost %s KV and had to be computed again; %s, up to %s waited: less load, shorter answers or more KV memory help", bench.Number(int(preempted), "request"), bench.Agree(int(preempted), "its", "their"), why, bench.Number(int(waiting), "request"))
 	case isFull:
-		f.say("the KV pool was full: %.0f %% at most, %d of %d samples at %.0f %% or more, up to %.0f requests waited; more load only queues", 100*most, full, n, 100*kvFull, waiting)
+		f.say("the KV pool was full: %.0f %% at most, %s at %.0f %% or more, up to %s waited; more load only queues", 100*most, bench.Part(full, n, "sample"), 100*kvFull, bench.Number(int(waiting), "request"))
 	}
 }
 
@@ -214,12 +214,12 @@ func (f *finder) energy() {
 	power := sum / float64(n)
 	tokens, known := f.s.OutputTokens.Get()
 	seconds := f.s.Duration.Seconds()
-	joules, how := power*seconds, fmt.Sprintf("mean of %d samples", n)
+	joules, how := power*seconds, "mean of "+bench.Number(n, "sample")
 	if e, ok := grown(f.t.Before.Energy, f.t.After.Energy); ok && e > 0 {
 		joules, how = e, "the energy counter"
 	}
 	if !known || tokens == 0 || joules <= 0 {
-		f.say("the GPUs took %.0f W (mean of %d samples)", power, n)
+		f.say("the GPUs took %.0f W (mean of %s)", power, bench.Number(n, "sample"))
 		return
 	}
 	f.say("the GPUs took %.0f W: %.3g output tokens per joule, %.3g J per token (%s)", power, float64(tokens)/joules, joules/float64(tokens), how)
