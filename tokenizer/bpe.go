@@ -60,7 +60,7 @@ func newBPE(d *modelData) (*bpe, error) {
 		}
 		m.unk = id
 	}
-	if err := m.setMerges(d.merges); err != nil {
+	if err := m.setMerges(d.merges...); err != nil {
 		return nil, err
 	}
 	m.setChars()
@@ -71,15 +71,22 @@ func newBPE(d *modelData) (*bpe, error) {
 	return m, nil
 }
 
-func (m *bpe) setMerges(list []merge) error {
+// setMerges sets the merges, given in parts that lie one after the other.
+func (m *bpe) setMerges(parts ...[]merge) error {
+	n := 0
+	for _, list := range parts {
+		n += len(list)
+	}
 	var err error
-	if m.pairs, err = newPairTable(len(list)); err != nil {
+	if m.pairs, err = newPairTable(n); err != nil {
 		return err
 	}
-	m.result = make([]uint32, len(list))
-	for rank, e := range list {
-		m.pairs.set(e.left, e.right, uint32(rank))
-		m.result[rank] = e.result
+	m.result = make([]uint32, 0, n)
+	for _, list := range parts {
+		for _, e := range list {
+			m.pairs.set(e.left, e.right, uint32(len(m.result)))
+			m.result = append(m.result, e.result)
+		}
 	}
 	return nil
 }

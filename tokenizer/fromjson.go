@@ -27,12 +27,13 @@ func fromJSON(data []byte) (*Tokenizer, error) {
 	small := map[string]json.RawMessage{}
 	var m *modelData
 	err := s.object(func(key string) error {
-		var err error
 		if key == "model" {
+			var err error
 			m, err = readModel(s)
 			return err
 		}
-		small[key], err = s.raw()
+		v, err := s.raw()
+		small[key] = bytes.Clone(v) // so that the file need not be kept while the model is built
 		return err
 	})
 	if err != nil {

@@ -28,9 +28,9 @@ type mergeBatch struct {
 const mergeBatchLen = 512
 
 // readMerges reads ["a b", …] or [["a","b"], …] and looks the texts up while it goes on reading. The right part loses
-// its first prefixLen bytes where two tokens are joined.
-func readMerges(s *jsonScan, v *vocab, prefixLen int) ([]merge, error) {
-	r := &mergeReader{s: s, v: v, prefixLen: prefixLen, work: make(chan mergeBatch, 8)}
+// its first prefixLen bytes where two tokens are joined. The merges come in parts, which lie one after the other.
+func readMerges(s *jsonScan, v *vocab, prefixLen int) ([][]merge, error) {
+	r := &mergeReader{s: s, v: v, prefixLen: prefixLen, work: make(chan mergeBatch, 8), spare: make(chan []textSpan, 8)}
 	var wg sync.WaitGroup
 	for range max(1, runtime.GOMAXPROCS(0)-1) {
 		wg.Go(r.resolve)
@@ -41,18 +41,7 @@ func readMerges(s *jsonScan, v *vocab, prefixLen int) ([]merge, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.err != nil {
-		return nil, r.err
-	}
-	n := 0
-	for _, p := range r.parts {
-		n += len(p)
-	}
-	out := make([]merge, 0, n)
-	for _, p := range r.parts {
-		out = append(out, p...)
-	}
-	return out, nil
+	return r.parts, r.err
 }
 
 // mergeReader joins the one that reads and those who look up.
@@ -61,6 +50,7 @@ type mergeReader struct {
 	v         *vocab
 	prefixLen int
 	work      chan mergeBatch
+	spare     chan []textSpan // of batches that are done
 
 	mu    sync.Mutex
 	parts [][]merge // by number of the batch
@@ -72,7 +62,7 @@ func (r *mergeReader) read() error {
 	if err := r.s.expect('['); err != nil {
 		return err
 	}
-	b := mergeBatch{texts: make([]textSpan, 0, 2*mergeBatchLen)}
+	b := r.batch(0)
 	for first := true; ; first = false {
 		ok, err := r.s.more(']', first)
 		if err != nil {
@@ -86,11 +76,21 @@ func (r *mergeReader) read() error {
 		}
 		if len(b.texts) == 2*mergeBatchLen {
 			r.work <- b
-			b = mergeBatch{first: b.first + mergeBatchLen, texts: make([]textSpan, 0, 2*mergeBatchLen)}
+			b = r.batch(b.first + mergeBatchLen)
 		}
 	}
 	r.work <- b
 	return nil
+}
+
+// batch returns an empty batch that begins with merge number first.
+func (r *mergeReader) batch(first int) mergeBatch {
+	select {
+	case texts := <-r.spare:
+		return mergeBatch{first: first, texts: texts[:0]}
+	default:
+		return mergeBatch{first: first, texts: make([]textSpan, 0, 2*mergeBatchLen)}
+	}
 }
 
 // one reads one merge.
@@ -166,6 +166,10 @@ func (r *mergeReader) resolve() {
 			r.err, r.bad = err, bad
 		}
 		r.mu.Unlock()
+		select {
+		case r.spare <- b.texts:
+		default:
+		}
 	}
 }
 

@@ -50,7 +50,7 @@ type modelData struct {
 	spec   modelSpec
 	vocab  *vocab
 	scores []float64 // of a Unigram vocabulary, by place in the list
-	merges []merge
+	merges [][]merge // in parts that lie one after the other
 	hasMrg bool
 }
 

@@ -4,16 +4,13 @@ package tokenizer
 // that ask the vocabulary before they merge. Most words asked for are no token, which the tags tell: they are small
 // enough to stay in the processor's cache.
 type wholeWords struct {
-	tags  []uint8     // open addressing: 8 bits of the hash, 0 where the slot is empty
-	at    []uint32    // of a slot: the place in words
-	words []wholeWord // in the vocabulary's order, so that filling them walks memory once
+	tags  []uint8      // open addressing: 8 bits of the hash, 0 where the slot is empty
+	at    []uint32     // of a slot: the place in words and ids
+	words []packedWord // in the vocabulary's order, so that filling them walks memory once
+	ids   []uint32
 }
 
-// wholeWord is a packed word and its id.
-type wholeWord struct {
-	lo, hi uint64
-	id     uint32
-}
+type packedWord struct{ lo, hi uint64 }
 
 func newWholeWords(v *vocab) *wholeWords {
 	n := 0
@@ -26,7 +23,7 @@ func newWholeWords(v *vocab) *wholeWords {
 	for size*7 < n*8 {
 		size *= 2
 	}
-	w := &wholeWords{tags: make([]uint8, size), at: make([]uint32, size), words: make([]wholeWord, 0, n)}
+	w := &wholeWords{tags: make([]uint8, size), at: make([]uint32, size), words: make([]packedWord, 0, n), ids: make([]uint32, 0, n)}
 	var buf [2 * inlineKey]byte
 	for i, e := range v.entries {
 		if e.size > 2*inlineKey {
@@ -36,7 +33,7 @@ func newWholeWords(v *vocab) *wholeWords {
 			lo, hi := pack(stringOf(buf[:]), 0, len(raw))
 			slot, tag, _ := w.find(lo, hi)
 			w.tags[slot], w.at[slot] = tag, uint32(len(w.words))
-			w.words = append(w.words, wholeWord{lo, hi, e.id})
+			w.words, w.ids = append(w.words, packedWord{lo, hi}), append(w.ids, e.id)
 		}
 	}
 	return w
@@ -48,7 +45,7 @@ func (w *wholeWords) id(lo, hi uint64) (uint32, bool) {
 	if !ok {
 		return 0, false
 	}
-	return w.words[w.at[slot]].id, true
+	return w.ids[w.at[slot]], true
 }
 
 // find returns the slot and the tag of a packed word and whether it is there.
@@ -61,7 +58,7 @@ func (w *wholeWords) find(lo, hi uint64) (slot uint64, tag uint8, ok bool) {
 		case 0:
 			return slot, tag, false
 		case tag:
-			if x := &w.words[w.at[slot]]; x.lo == lo && x.hi == hi {
+			if w.words[w.at[slot]] == (packedWord{lo, hi}) {
 				return slot, tag, true
 			}
 		}
