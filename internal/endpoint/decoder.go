@@ -7,6 +7,8 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
+	"strings"
 
 	"github.com/servemark/servemark/internal/bench"
 )
@@ -39,6 +41,7 @@ type decoder struct {
 	stream   bool // the head says text/event-stream
 	encoding string
 	location string // where a redirect points
+	retry    string // when a refusal says to ask again
 	events   sseReader
 	body     []byte // of every form but events, bounded
 	last     bench.Instant
@@ -62,6 +65,7 @@ func (d *decoder) Head(status int, header http.Header) {
 	}
 	if status < 200 || status > 299 {
 		d.form = formRefusal
+		d.retry = retryAfter(header)
 	}
 	if status >= 300 && status <= 399 {
 		d.location = header.Get("Location")
@@ -255,7 +259,22 @@ func (d *decoder) broken(cause error) {
 	d.rec.Fail(kind, message)
 }
 
-// refusal returns the server's words about a status other than 2xx, and for a 404 what was asked.
+// retryAfter is when a refused client may ask again, in the server's words or, where those are a date, in seconds after its own
+// clock's Date (RFC 9110, 10.2.3); "" where it says nothing.
+func retryAfter(h http.Header) string {
+	v := strings.TrimSpace(h.Get("Retry-After"))
+	if _, err := strconv.ParseUint(v, 10, 32); err == nil {
+		return v + " s"
+	}
+	at, err := http.ParseTime(v)
+	now, clockless := http.ParseTime(h.Get("Date"))
+	if err == nil && clockless == nil && at.After(now) {
+		return fmt.Sprintf("%.0f s", at.Sub(now).Seconds())
+	}
+	return v
+}
+
+// refusal returns the server's words about a status other than 2xx with its Retry-After, and for a 404 what was asked.
 func (d *decoder) refusal() string {
 	message := ""
 	if d.encoding == "" {
@@ -266,6 +285,9 @@ func (d *decoder) refusal() string {
 	}
 	if d.location != "" {
 		message += fmt.Sprintf(" to %s; a load is not sent on to another address: benchmark that one", bound(d.location))
+	}
+	if d.retry != "" {
+		message += fmt.Sprintf(" (Retry-After: %s)", bound(d.retry))
 	}
 	if d.rec.Status == http.StatusNotFound {
 		message = bound(message) + " (asked: POST " + d.o.url + ")"
