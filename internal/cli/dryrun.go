@@ -89,7 +89,12 @@ func (s *session) planHere(ctx context.Context) error {
 	if s.spec.Load.Duration > 0 {
 		s.spec.Dataset.Rows = rowsFor(s.spec, nil)
 	}
-	p, err := plan.Build(*s.spec, s.inputs(ctx))
+	in := s.inputs(ctx)
+	if errs := dataset.CheckInputs(s.spec, &in); len(errs) > 0 {
+		s.sayLeftOut()
+		return refused(errs...)
+	}
+	p, err := plan.Build(*s.spec, in)
 	if err != nil {
 		return refused(err)
 	}

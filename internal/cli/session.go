@@ -45,6 +45,7 @@ type session struct {
 	plan      *bench.Plan
 
 	calibration dataset.Calibration
+	leftOut     string // which rows of the data set's file will be left out, and why; "" for none
 	// before runs between the plan and the load; nil for nothing.
 	before func(context.Context) error
 	// begin is called when the load is about to start; nil for nothing.
@@ -174,7 +175,13 @@ func (s *session) lookHere(ctx context.Context) error {
 	if s.spec.Model.Tokenizer == "" {
 		assumeTokenizer(&in) // the server may yet name one; makePlan checks again
 	}
-	return refused(append(errs, dataset.CheckInputs(s.spec, &in)...)...)
+	errs = append(errs, dataset.CheckInputs(s.spec, &in)...)
+	var err error
+	s.leftOut, err = dataset.Look(s.spec, &in)
+	if err = refused(append(errs, err)...); err != nil {
+		s.sayLeftOut()
+	}
+	return err
 }
 
 // assumeTokenizer lets a check of files pass that would find fault with a tokenizer or template still to come.
@@ -277,6 +284,7 @@ func (s *session) makePlan(ctx context.Context) error {
 	}
 	in := s.inputs(ctx)
 	if errs := dataset.CheckInputs(s.spec, &in); len(errs) > 0 {
+		s.sayLeftOut()
 		return refused(errs...)
 	}
 	p, err := s.build(ctx, in)

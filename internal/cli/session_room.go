@@ -7,6 +7,7 @@ import (
 
 	"github.com/servemark/servemark/internal/bench"
 	"github.com/servemark/servemark/internal/doctor"
+	"github.com/servemark/servemark/internal/report"
 )
 
 // Whether there is room for the load: open files, memory, the server's context.
@@ -30,6 +31,13 @@ func (s *session) roomForConnections() error {
 		return nil
 	}
 	return err
+}
+
+// sayLeftOut tells of rows that no plan tells of, as there is none.
+func (s *session) sayLeftOut() {
+	if s.leftOut != "" {
+		s.say("note: %s", report.Sentence(s.leftOut))
+	}
 }
 
 // roomForPrompts refuses lengths and numbers that cannot be held in memory.

@@ -17,7 +17,9 @@ func loadAgentic(j *job) error {
 		return err
 	}
 	defer f.close()
-	j.set.Source = "conversations of " + j.spec.Dataset.Path
+	if err := j.read("conversations of "+j.spec.Dataset.Path, len(f.at)); err != nil {
+		return err
+	}
 	var a bench.AgenticTrace
 	if j.spec.Dataset.Agentic != nil {
 		a = *j.spec.Dataset.Agentic

@@ -21,7 +21,9 @@ func loadCustom(j *job) error {
 		return err
 	}
 	defer f.close()
-	j.set.Source = "conversations of " + j.spec.Dataset.Path
+	if err := j.read("conversations of "+j.spec.Dataset.Path, len(f.at)); err != nil {
+		return err
+	}
 	return j.loadConversations(f, s)
 }
 

@@ -196,15 +196,15 @@ func Load(s *bench.Spec, in *Inputs, rnd Streams) (*Set, error) {
 	if err := k.load(j); err != nil {
 		return nil, err
 	}
+	got := j.begun()
+	if got == 0 {
+		return nil, j.noRow()
+	}
 	if skipped := j.skipped.note(); skipped != "" {
 		j.set.Notes = append(j.set.Notes, skipped)
 	}
-	got := j.begun()
-	if got == 0 {
-		return nil, fmt.Errorf("%s has no usable row: %s", j.set.Source, strings.Join(append(j.set.Notes, "bring a file with at least one"), "; "))
-	}
 	if got < j.want {
-		j.note("%s %s asked for and %s gave %d: the run has %d", bench.Number(j.want, "prompt"), bench.Agree(j.want, "was", "were"), j.set.Source, got, got)
+		j.note("%s %s asked for and %d found (%s): the run has %d", bench.Number(j.want, "prompt"), bench.Agree(j.want, "was", "were"), got, j.set.Source, got)
 	}
 	if err := j.countTemplated(); err != nil {
 		return nil, err
@@ -226,6 +226,8 @@ type job struct {
 	set     *Set
 	skipped skips
 	want    int // rows
+	// look ends the loader once it has read its file.
+	look bool
 }
 
 func (j *job) note(format string, args ...any) {

@@ -82,7 +82,7 @@ func TestSpeedBenchPromptsOnEachRoute(t *testing.T) {
 				t.Errorf("%s, strict %v: row %d = %q with %d tokens, want %q and 512", tc.api, tc.strict, i, got, set.Requests[i].OutputTokens, tc.want)
 			}
 		}
-		if notes := strings.Join(set.Notes, "\n"); !strings.Contains(notes, "has 1 row: 2 requests ask one again") || !strings.Contains(notes, "no turns") {
+		if notes := strings.Join(set.Notes, "\n"); !strings.Contains(notes, "1 row for 3 requests (mixed prompts of") || !strings.Contains(notes, "no turns") {
 			t.Errorf("notes = %q, want repeated rows and the empty one", notes)
 		}
 	}

@@ -144,7 +144,7 @@ func TestMMMUQuestions(t *testing.T) {
 		}
 	}
 	notes := strings.Join(set.Notes, "\n")
-	for _, want := range []string{"no picture image_1", "no PNG, JPEG or GIF", "no question", "gave 4"} {
+	for _, want := range []string{"no picture image_1", "no PNG, JPEG or GIF", "no question", "and 4 found"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("notes %q lack %q", notes, want)
 		}

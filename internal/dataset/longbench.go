@@ -28,7 +28,9 @@ func loadLongBench(j *job) error {
 		return err
 	}
 	defer f.close()
-	j.set.Source = "questions of " + path
+	if err := j.read("questions of "+path, len(f.at)); err != nil {
+		return err
+	}
 	output := j.spec.Dataset.FixedOutput
 	if output == 0 {
 		output = longBenchOutput

@@ -34,7 +34,9 @@ func loadMMMU(j *job) error {
 		return err
 	}
 	defer f.close()
-	j.set.Source = "questions of " + d.Path
+	if err := j.read("questions of "+d.Path, len(f.at)); err != nil {
+		return err
+	}
 	order := make([]int, len(f.at))
 	for i := range order {
 		order[i] = i

@@ -120,7 +120,6 @@ func (j *job) readTrace() ([]traceLine, error) {
 	if bad := strings.TrimPrefix(broken.note(), "skipped "); bad != "" {
 		return nil, fmt.Errorf("the trace cannot be replayed for %s; without these lines it would be another load: mend them, or ask for fewer --num-prompts so that they are not reached", bad)
 	}
-	j.set.Source = "trace " + d.Path
 	if noOutput > 0 {
 		j.note("%s of the trace %s no output_length: %d tokens are asked for", bench.Number(noOutput, "line"), bench.Agree(noOutput, "has", "have"), traceOutput)
 	}
@@ -130,7 +129,7 @@ func (j *job) readTrace() ([]traceLine, error) {
 	for i := range lines {
 		lines[i].number = f.at[i].number
 	}
-	return lines, nil
+	return lines, j.read("trace "+d.Path, len(lines))
 }
 
 func (l *traceLine) output() int {

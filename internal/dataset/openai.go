@@ -31,7 +31,9 @@ func loadOpenAI(j *job) error {
 		return err
 	}
 	f.close()
-	j.set.Source = "chat requests of " + d.Path
+	if err := j.read("chat requests of "+d.Path, len(kept)); err != nil {
+		return err
+	}
 	if streamed > 0 {
 		j.note("%s with a \"stream\" of %s own: left out of the body, as the run decides that", bench.Number(streamed, "row"), bench.Agree(streamed, "its", "their"))
 	}

@@ -28,7 +28,9 @@ func (j *job) shareGPT(s shape) error {
 		return err
 	}
 	defer f.close()
-	j.set.Source = "conversations of " + path
+	if err := j.read("conversations of "+path, len(f.at)); err != nil {
+		return err
+	}
 	return j.loadConversations(f, s)
 }
 

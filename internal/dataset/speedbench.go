@@ -34,12 +34,12 @@ func loadSpeedBench(j *job) error {
 		return err
 	}
 	f.close()
-	j.set.Source = "prompts of " + d.Path
+	source := "prompts of " + d.Path
 	if d.Category != "" {
-		j.set.Source = d.Category + " " + j.set.Source
+		source = d.Category + " " + source
 	}
-	if len(texts) == 0 {
-		return nil
+	if err := j.read(source, len(texts)); err != nil {
+		return err
 	}
 	output := d.FixedOutput
 	if output == 0 {
@@ -57,7 +57,7 @@ func loadSpeedBench(j *job) error {
 			order = append(order, i%len(rows))
 		}
 		j.rnd.Python.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
-		j.note("%s has %s: %s %s one again, and will be found in the server's prefix cache", j.set.Source, bench.Number(len(rows), "row"), bench.Number(d.Rows-len(rows), "request"), bench.Agree(d.Rows-len(rows), "asks", "ask"))
+		j.note("%s for %s (%s): %s %s one again, and will be found in the server's prefix cache", bench.Number(len(rows), "row"), bench.Number(d.Rows, "request"), j.set.Source, bench.Number(d.Rows-len(rows), "request"), bench.Agree(d.Rows-len(rows), "asks", "ask"))
 	}
 	for _, i := range order {
 		r := rows[i]

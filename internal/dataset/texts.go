@@ -42,7 +42,10 @@ func (j *job) corpus(embedded int) (texts, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.set.Source = "texts of " + path + ", " + exact
+	if err := j.read("texts of "+path+", "+exact, len(f.at)); err != nil {
+		f.close()
+		return nil, err
+	}
 	if j.in.Tokenizer == nil && j.in.Calibration.TokensPerWord != 0 {
 		j.note("lengths follow a calibration with the embedded corpus, while the prompts are texts of %s: they may be some way off; --tokenizer makes them exact", path)
 	}

@@ -33,7 +33,7 @@ func (j *job) repeatRows(seed int64) {
 	for range missing {
 		j.add(rows[j.rnd.Python.Below(len(rows))])
 	}
-	j.note("%s has %s: %s %s one again, and will be found in the server's prefix cache; --no-oversample leaves such out", j.set.Source, bench.Number(len(rows), "row"), bench.Number(missing, "request"), bench.Agree(missing, "asks", "ask"))
+	j.note("%s for %s (%s): %s %s one again, and will be found in the server's prefix cache; --no-oversample leaves such out", bench.Number(len(rows), "row"), bench.Number(j.want, "request"), j.set.Source, bench.Number(missing, "request"), bench.Agree(missing, "asks", "ask"))
 }
 
 // maxRetries is how often the original cuts or lengthens before it takes what it has.

@@ -20,9 +20,8 @@ func loadBurstGPT(j *job) error {
 	if err != nil {
 		return fmt.Errorf("%s is no BurstGPT trace: %w; bring BurstGPT_1.csv of github.com/HPMLL/BurstGPT", d.Path, err)
 	}
-	if len(lengths) == 0 {
-		j.set.Source = "trace " + d.Path
-		return nil
+	if err := j.read("lengths of the trace "+d.Path, len(lengths)); err != nil {
+		return err
 	}
 	draws := pyrand.NewNumPy(uint32(j.spec.Seed)) // of its own, as pandas has it
 	var picks []int
@@ -62,7 +61,6 @@ func loadBurstGPT(j *job) error {
 	if err != nil {
 		return err
 	}
-	j.set.Source = "lengths of the trace " + d.Path
 	m.report(len(rows))
 	for i := range rows {
 		j.add(bench.Request{Prompt: rows[i].Prompt, InputTokens: rows[i].tokens, OutputTokens: lengths[picks[i]][1]})

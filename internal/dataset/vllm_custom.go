@@ -29,8 +29,10 @@ func (j *job) promptFile(path string, seed int64, read func(line []byte) (prompt
 	}
 	defer f.close()
 	j.skipped.forget(otherCategory)
+	if err := j.read("prompts of "+path, len(f.at)); err != nil {
+		return err
+	}
 	j.reseed(seed)
-	j.set.Source = "prompts of " + path
 	if j.want < 1 {
 		j.want = len(f.at)
 	}

@@ -119,7 +119,7 @@ func TestShortVLLMFilesAreRepeatedAndSaySo(t *testing.T) {
 	p := file(t, "c.jsonl", `{"prompt":"ab"}`+"\n"+`{"prompt":"cd"}`)
 	change := func(s *bench.Spec) { s.Dataset.Path, s.Dataset.Rows, s.Dataset.FixedOutput = p, 6, 3 }
 	set := must(t, vllmSpec("custom", change), Inputs{})
-	if len(set.Requests) != 6 || !strings.Contains(strings.Join(set.Notes, "\n"), "has 2 rows: 4 requests ask one again") {
+	if len(set.Requests) != 6 || !strings.Contains(strings.Join(set.Notes, "\n"), "2 rows for 6 requests (prompts of") {
 		t.Errorf("%d requests with notes %q, want 6 and a note on 4 repeats", len(set.Requests), set.Notes)
 	}
 	short := must(t, vllmSpec("custom", func(s *bench.Spec) { change(s); s.Dataset.VLLM.NoRepeat = true }), Inputs{})

@@ -97,8 +97,7 @@ func (j *job) readTimed() ([]timedLine, error) {
 	for i := range lines {
 		lines[i].number = f.at[i].number
 	}
-	j.set.Source = "trace " + d.Path
-	return lines, nil
+	return lines, j.read("trace "+d.Path, len(lines))
 }
 
 func readTimedLine(b []byte, names *bench.TimedTrace) (l timedLine, err error) {
