@@ -139,8 +139,11 @@ func TestOfficialSDK(t *testing.T) {
 			port := freePort(t)
 			startReady(t, "serves", bin, "sim", "--port", port, "--served-model-name", "glm-5", "--flavour", flavour, "--ttft", "5ms", "--itl", "1ms")
 			args := []string{"testdata/sdk.py", "http://127.0.0.1:" + port, "glm-5"}
-			if flavour == "llamacpp" {
+			switch flavour {
+			case "llamacpp":
 				args = append(args, "any")
+			case "sglang", "vllm":
+				args = append(args, "responses")
 			}
 			out, err := exec.Command(py, args...).CombinedOutput()
 			if err != nil || !strings.Contains(string(out), "sdk ok") {

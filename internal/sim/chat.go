@@ -73,7 +73,7 @@ func (m message) text() (string, int, error) {
 	images := 0
 	for _, p := range parts {
 		switch p.Type {
-		case "text", "input_text":
+		case "text", "input_text", "output_text":
 			b.WriteString(p.Text)
 		case "image_url", "input_image":
 			images++

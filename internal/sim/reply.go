@@ -146,6 +146,12 @@ func (s *Server) streamOut(o *outlet, r *reply, d wire.Dialect) error {
 		return err
 	}
 	b := wire.NewSSE(s.cfg.CRLF, s.cfg.NoSpace)
+	if op, ok := d.(wire.Opener); ok {
+		op.Open(b, &r.Reply)
+		if err := o.send(b.Bytes()); err != nil {
+			return err
+		}
+	}
 	if rw, ok := d.(wire.RoleWriter); ok && s.cfg.EarlyRole {
 		for _, a := range r.answers {
 			rw.Role(b, &r.Reply, &a.Answer)

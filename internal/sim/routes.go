@@ -32,6 +32,7 @@ func (s *Server) routes() *http.ServeMux {
 	plain(s.resetTruth, "POST /sim/reset")
 	switch s.cfg.Flavour {
 	case VLLM:
+		gen(s.responses, "POST /v1/responses")
 		plain(s.version, "GET /version")
 		plain(s.health, "GET /ping")
 		plain(s.load, "GET /load")
@@ -62,6 +63,7 @@ func (s *Server) routes() *http.ServeMux {
 		gen(s.completions, "POST /v1/models/model:predict")
 	default:
 		gen(s.generate, "POST /generate")
+		gen(s.responses, "POST /v1/responses")
 		plain(s.health, "GET /ready", "GET /ping", "GET /health_generate")
 		plain(s.modelInfo, "GET /model_info", "GET /get_model_info")
 		plain(s.serverInfo, "GET /server_info", "GET /get_server_info")

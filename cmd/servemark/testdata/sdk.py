@@ -1,6 +1,6 @@
-"""The official OpenAI SDK against a server: streaming and not, chat and completions. Usage: sdk.py BASE_URL MODEL [any]
+"""The official OpenAI SDK against a server: streaming and not, chat and completions. Usage: sdk.py BASE_URL MODEL [any] [responses]
 
-With "any" the server answers to every model name, as llama.cpp does.
+With "any" the server answers to every model name, as llama.cpp does; with "responses" it has the Responses API.
 """
 
 import sys
@@ -33,6 +33,25 @@ line = client.completions.create(model=model, prompt="Once upon a time", max_tok
 assert line.choices[0].text and line.usage.completion_tokens <= 8
 parts = [c.choices[0].text for c in client.completions.create(model=model, prompt="Once upon a time", max_tokens=8, stream=True)]
 assert "".join(parts)
+
+if "responses" in names:
+    names.remove("responses")
+    tool = {"type": "function", "name": "look", "parameters": {"type": "object", "properties": {}}, "strict": False}
+    whole = client.responses.create(model=model, input="What is a lighthouse for?", instructions="Be brief.", max_output_tokens=12)
+    assert whole.output_text and whole.status in ("completed", "incomplete"), whole
+    assert 1 <= whole.usage.output_tokens <= 12 and whole.usage.total_tokens == whole.usage.input_tokens + whole.usage.output_tokens, whole.usage
+    text, numbers = "", []
+    with client.responses.stream(model=model, input="What is a lighthouse for?", max_output_tokens=12) as events:
+        for event in events:
+            numbers.append(event.sequence_number)
+            if event.type == "response.output_text.delta":
+                text += event.delta
+                assert event.snapshot == text, (event.snapshot, text)
+        final = event.response  # the helper has none for an incomplete response
+    assert text and final.output_text == text and final.usage.output_tokens >= 1, final
+    assert numbers == sorted(set(numbers)), numbers
+    called = client.responses.create(model=model, input="Look!", tools=[tool], tool_choice="required").output[-1]
+    assert called.type == "function_call" and called.name == "look" and called.arguments.startswith("{"), called
 
 try:
     client.chat.completions.create(model="no-such-model", messages=question)

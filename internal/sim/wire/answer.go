@@ -113,6 +113,11 @@ func (unframed) Begin(*SSE, *Reply, *Answer)  {}
 func (unframed) Finish(*SSE, *Reply, *Answer) {}
 func (unframed) End(*SSE, *Reply)             {}
 
+// Opener is a dialect that writes something as soon as a request is accepted, before any token.
+type Opener interface {
+	Open(b *SSE, r *Reply)
+}
+
 // RoleWriter is a dialect with a first chunk that carries no token.
 type RoleWriter interface {
 	Role(b *SSE, r *Reply, a *Answer)

@@ -3,11 +3,13 @@ package wire
 // Form is the shape of an error around its words.
 type Form uint8
 
-// The forms: the flavour's own, Triton's and TGI's {"error":"…"}, and that of SGLang's /generate, {"error":{"message":…}}.
+// The forms: the flavour's own, Triton's and TGI's {"error":"…"}, that of SGLang's /generate, {"error":{"message":…}}, and OpenAI's own,
+// {"error":{"message":…,"type":…,"param":…,"code":…}}, which SGLang has for the Responses API.
 const (
 	FormFlavour Form = iota
 	FormBare
 	FormNative
+	FormNested
 )
 
 // Error is a refusal in the words of a server.
@@ -32,10 +34,10 @@ func (e *Error) Body(f Flavour) any {
 	if e.Form == FormNative {
 		return map[string]any{"error": map[string]any{"message": e.Message}}
 	}
-	switch f {
-	case VLLM, TRT, TGI, Truss:
+	switch {
+	case f == VLLM, f == TRT, f == TGI, f == Truss, e.Form == FormNested:
 		return map[string]any{"error": map[string]any{"message": e.Message, "type": e.Kind, "param": param, "code": e.Status}}
-	case LlamaCpp:
+	case f == LlamaCpp:
 		kind := map[int]string{400: "invalid_request_error", 401: "authentication_error", 404: "not_found_error", 503: "unavailable_error"}[e.Status]
 		if kind == "" {
 			kind = "server_error"

@@ -38,6 +38,12 @@ func (b *SSE) Comment(text string) { b.buf = append(b.buf, ": "+text+b.eol+b.eol
 // Garbage writes an event whose data is not whole JSON.
 func (b *SSE) Garbage() { b.data(`{"choices":[{"index":0,"delta":{"con`) }
 
+// named begins an event with a name.
+func (b *SSE) named(event string) {
+	b.str("event: " + event + b.eol)
+	b.open()
+}
+
 func (b *SSE) open() { b.buf = append(b.buf, b.lead...) }
 func (b *SSE) shut() {
 	b.buf = append(b.buf, b.eol...)
