@@ -54,6 +54,8 @@ type arguments struct {
 	rest   []string // what stands without a flag
 	help   bool
 	faults []fault
+	// refused are the flags whose values could not be taken: what follows from that is no fault of its own.
+	refused map[string]bool
 }
 
 // fault is one thing that is wrong with a command line.
@@ -81,7 +83,7 @@ func (f fault) String() string {
 // parse reads a command line as argparse does: unique prefixes, --flag=value, lists up to the next flag, negative numbers
 // as values; unlike argparse it goes on after a fault and collects them all.
 func parse(table []flagDef, args []string) *arguments {
-	a := &arguments{table: table, values: map[string][]string{}}
+	a := &arguments{table: table, values: map[string][]string{}, refused: map[string]bool{}}
 	for i := 0; i < len(args); {
 		arg := args[i]
 		i++
@@ -114,13 +116,14 @@ func parse(table []flagDef, args []string) *arguments {
 	return a
 }
 
-// looksLikeFlag follows argparse: a dash makes a flag unless it is alone, a negative number, or in a text with blanks.
+// looksLikeFlag follows argparse: a dash makes a flag unless it is alone, a negative number, or in a text with blanks. Beyond
+// argparse "-5ms", "-inf" and all else that begins as a number does are values.
 func looksLikeFlag(s string) bool {
 	if len(s) < 2 || s[0] != '-' || strings.ContainsRune(s, ' ') && !strings.Contains(s, "=") {
 		return false
 	}
 	_, err := strconv.ParseFloat(s, 64)
-	return err != nil // "-1", "-0.5" and, beyond argparse, "-inf" are values
+	return err != nil && !strings.ContainsRune(".0123456789", rune(s[1]))
 }
 
 // countValues returns how many of the words ahead belong to the flag; def is nil for an unknown flag, which swallows what
@@ -190,7 +193,7 @@ func (a *arguments) take(def *flagDef, values []string, inline bool) {
 		return
 	case (def.arity == arityOne || def.arity == arityMany) && len(values) == 0:
 		a.faults = append(a.faults, fault{flag: flag, what: "needs a value", cure: "type " + flag + " " + placeholder(def)})
-		a.values[def.name] = nil
+		a.refused[def.name] = true
 		return
 	}
 	before := len(a.faults)
@@ -200,6 +203,7 @@ func (a *arguments) take(def *flagDef, values []string, inline bool) {
 		}
 	}
 	if len(a.faults) > before {
+		a.refused[def.name] = true
 		if !def.repeat {
 			delete(a.values, def.name)
 		}
@@ -287,8 +291,11 @@ func (a *arguments) def(name string) *flagDef {
 	panic("cli: no flag --" + name + " in the table")
 }
 
-// typed reports whether the flag stands on the command line.
-func (a *arguments) typed(name string) bool { _, ok := a.values[name]; return ok }
+// typed reports whether the flag stands on the command line, be it with a value that could not be taken.
+func (a *arguments) typed(name string) bool {
+	_, ok := a.values[name]
+	return ok || a.refused[name]
+}
 
 // list returns a flag's values, or its default's.
 func (a *arguments) list(name string) []string {
@@ -319,8 +326,11 @@ func (a *arguments) number(name string) float64 {
 	return v
 }
 
-// wrong adds a fault of a flag, with the value that was typed.
+// wrong adds a fault of a flag, unless its value could not be taken in the first place.
 func (a *arguments) wrong(name, what, cure string) {
+	if a.refused[name] {
+		return
+	}
 	a.faults = append(a.faults, fault{flag: "--" + name, what: what, cure: cure})
 }
 

@@ -38,7 +38,9 @@ func TestParse(t *testing.T) {
 		{"--number-own 5", "number-own", []string{"5"}, 0, 0},
 		{"--num-prompts x", "num-prompts", []string{"1000"}, 1, 0},
 		{"--num-prompts 1_000", "num-prompts", []string{"1_000"}, 0, 0},
-		{"--num-prompts", "num-prompts", nil, 1, 0},
+		{"--num-prompts", "num-prompts", []string{"1000"}, 1, 0},
+		{"--rate -5ms --on", "rate", []string{"inf"}, 1, 0}, // one slip, one fault
+		{"--on -.5x", "on", []string{}, 0, 1},
 		{"--ratio -0.5", "ratio", []string{"-0.5"}, 0, 0},
 		{"--rate -1", "rate", []string{"-1"}, 0, 0},
 		{"--rate -inf", "rate", []string{"inf"}, 1, 0}, // a value, not a flag; and a fault
@@ -150,6 +152,27 @@ func TestWorseFollowsTheOrder(t *testing.T) {
 			if got, want := worse(a, b), order[min(i, j)]; got != want {
 				t.Errorf("worse(%d, %d) = %d, want %d", a, b, got, want)
 			}
+		}
+	}
+}
+
+// TestOneSlipOneFault: what follows from a value that could not be taken is no fault of its own.
+func TestOneSlipOneFault(t *testing.T) {
+	sim := func(a *arguments) { simConfig(a, func(string) string { return "" }) }
+	run := func(a *arguments) { runJob(a, func(string) string { return "" }) }
+	for _, tc := range []struct {
+		line  string
+		table []flagDef
+		read  func(*arguments)
+		want  int
+	}{
+		{"--ttft -5ms", simTable, sim, 1}, {"--keep-alive", simTable, sim, 1}, {"--keep-alive -3s --itl x", simTable, sim, 2},
+		{"--max-seqs 0 --reasoning 2", simTable, sim, 2}, {"--preset nope --schedule vllm", simTable, sim, 1}, {"--lora-modules =", simTable, sim, 1},
+		{"host:1 --requests x --duration -3s", runTable, run, 2}, {"host:1 --concurrency", runTable, run, 1}, {"host:1 --runs x --runs-format csv", runTable, run, 1},
+	} {
+		a := parse(tc.table, strings.Fields(tc.line))
+		if tc.read(a); len(a.faults) != tc.want {
+			t.Errorf("%q has faults %v, want %d", tc.line, a.faults, tc.want)
 		}
 	}
 }

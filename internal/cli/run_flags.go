@@ -174,7 +174,7 @@ func (r *runReader) load() {
 	if r.job.runs, _ = r.whole("runs"); r.job.runs < 1 {
 		r.wrong("runs", fmt.Sprintf("%d is out of range: at least 1", r.job.runs), "")
 	}
-	if r.job.form = report.Form(r.text("runs-format")); r.typed("runs-format") && r.job.runs < 2 {
+	if r.job.form = report.Form(r.text("runs-format")); r.typed("runs-format") && r.job.runs < 2 && !r.refused["runs"] {
 		r.wrong("runs-format", "has no effect without --runs above 1", "leave it out")
 	}
 	s.MaxErrorRate = r.share("max-error-rate")

@@ -113,20 +113,22 @@ func simConfig(a *arguments, getenv func(string) string) sim.Config {
 	}
 	for _, text := range a.list("lora-modules") {
 		one, err := sim.ParseAdapter(text)
-		a.faultsOf(err)
-		cfg.Adapters = append(cfg.Adapters, one)
+		if a.faultsOf(err); err == nil {
+			cfg.Adapters = append(cfg.Adapters, one)
+		}
 	}
 	for _, text := range a.list("fault") {
 		f, err := sim.ParseFault(text)
-		a.faultsOf(err)
-		cfg.Faults = append(cfg.Faults, f)
+		if a.faultsOf(err); err == nil {
+			cfg.Faults = append(cfg.Faults, f)
+		}
 	}
 	for _, name := range []string{"align", "events-per-write"} {
 		if a.typed(name) {
 			a.wrong(name, "has no effect without --flood", "leave it out")
 		}
 	}
-	if len(a.faults) == 0 {
+	if !a.refused["preset"] {
 		a.faultsOf(cfg.Validate())
 	}
 	return cfg
@@ -145,6 +147,7 @@ func simBase(a *arguments) sim.Config {
 	}
 	if err != nil {
 		a.wrong("preset", err.Error(), "")
+		a.refused["preset"] = true // what would be missing from it is no fault of its own
 		return sim.Config{}
 	}
 	return p.Config()
@@ -191,9 +194,12 @@ func (a *arguments) setWhole(name string, to *int) {
 	if !a.typed(name) {
 		return
 	}
-	if *to, _ = a.whole(name); *to < 1 {
-		a.wrong(name, fmt.Sprintf("%d is out of range: at least 1", *to), "leave it out for the default")
+	n, _ := a.whole(name)
+	if n < 1 {
+		a.wrong(name, fmt.Sprintf("%d is out of range: at least 1", n), "leave it out for the default")
+		return
 	}
+	*to = n
 }
 
 // needUnits refuses bare numbers for times that are milliseconds as a rule: 50 would be 50 seconds.

@@ -51,9 +51,12 @@ func parseDuration(s string) (time.Duration, error) {
 		}
 		return time.Duration(v * float64(time.Second)), nil
 	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 {
+	d, err := time.ParseDuration(strings.TrimSpace(s))
+	switch {
+	case err != nil:
 		return 0, fmt.Errorf("%q is not a time", s)
+	case d < 0:
+		return 0, fmt.Errorf("%q is not a time of at least 0", s)
 	}
 	return d, nil
 }
