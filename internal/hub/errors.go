@@ -16,30 +16,31 @@ func (k Kind) Error() string { return string(k) }
 
 // The kinds of failure. Each has its own message, with cause and cure.
 const (
-	BadName          Kind = "bad name"            // not of the form org/name[@revision], or no file's name
-	BareName         Kind = "bare name"           // no organisation: looked up in the cache only, never sent
-	Offline          Kind = "offline"             // not in the cache, and the network is forbidden
-	NoSuchOrPrivate  Kind = "absent or private"   // 401 without a token: the hub does not say which of the two
-	BadToken         Kind = "token refused"       // 401 with a token that the hub does not know
-	Gated            Kind = "gated"               // exists, and its owner lets only some read it
-	Forbidden        Kind = "forbidden"           // 403 for any other reason
-	Disabled         Kind = "disabled"            // taken down by the hub
-	RepoNotFound     Kind = "repo not found"      // no such repo, or none that this token may see
-	RevisionNotFound Kind = "revision not found"  // the repo exists, the branch, tag or commit does not
-	FileNotFound     Kind = "file not found"      // the repo and the revision exist, the file does not
-	Elsewhere        Kind = "sent elsewhere"      // renamed or not mirrored: a redirect to another host's repo, not followed
-	RateLimited      Kind = "rate limited"        // 429
-	ServerFault      Kind = "server fault"        // 5xx
-	NotAHub          Kind = "not a hub"           // the answer lacks what every hub sends
-	DNS              Kind = "name not resolved"   // the host's name has no address here
-	Refused          Kind = "connection refused"  // nothing listens there
-	TimedOut         Kind = "timeout"             // no answer, or silence within a download
-	TLS              Kind = "certificate refused" // the secure connection failed
-	Proxy            Kind = "proxy failed"        // the proxy of the environment could not be used
-	Network          Kind = "network failed"      // any other fault of the connection
-	DiskFull         Kind = "disk full"           // no room in the cache, or over quota
-	CacheNotWritable Kind = "cache not writable"  // the cache cannot be written for another reason
-	Corrupt          Kind = "corrupt download"    // size or checksum differ from what the hub announced
+	BadName          Kind = "bad name"              // not of the form org/name[@revision], or no file's name
+	BareName         Kind = "bare name"             // no organisation: looked up in the cache only, never sent
+	Offline          Kind = "offline"               // not in the cache, and the network is forbidden
+	NoSuchOrPrivate  Kind = "absent or private"     // 401 without a token: the hub does not say which of the two
+	BadToken         Kind = "token refused"         // 401 with a token that the hub does not know
+	Gated            Kind = "gated"                 // exists, and its owner lets only some read it
+	Forbidden        Kind = "forbidden"             // 403 for any other reason
+	Disabled         Kind = "disabled"              // taken down by the hub
+	RepoNotFound     Kind = "repo not found"        // no such repo, or none that this token may see
+	RevisionNotFound Kind = "revision not found"    // the repo exists, the branch, tag or commit does not
+	FileNotFound     Kind = "file not found"        // the repo and the revision exist, the file does not
+	Elsewhere        Kind = "sent elsewhere"        // renamed or not mirrored: a redirect to another host's repo, not followed
+	Circle           Kind = "redirects in a circle" // one redirect after another, with no end
+	RateLimited      Kind = "rate limited"          // 429
+	ServerFault      Kind = "server fault"          // 5xx
+	NotAHub          Kind = "not a hub"             // the answer lacks what every hub sends
+	DNS              Kind = "name not resolved"     // the host's name has no address here
+	Refused          Kind = "connection refused"    // nothing listens there
+	TimedOut         Kind = "timeout"               // no answer, or silence within a download
+	TLS              Kind = "certificate refused"   // the secure connection failed
+	Proxy            Kind = "proxy failed"          // the proxy of the environment could not be used
+	Network          Kind = "network failed"        // any other fault of the connection
+	DiskFull         Kind = "disk full"             // no room in the cache, or over quota
+	CacheNotWritable Kind = "cache not writable"    // the cache cannot be written for another reason
+	Corrupt          Kind = "corrupt download"      // size or checksum differ from what the hub announced
 )
 
 // Error is one failure with everything a message or a decision needs. It never holds a token.
@@ -48,6 +49,7 @@ type Error struct {
 	Repo       Repo
 	File       string        // "" where the repo as a whole was asked for
 	Host       string        // the host that was asked; "" where none was
+	Page       string        // address of the repo's page on the hub; "" where no answer came from there
 	Status     int           // HTTP status; 0 where there was none
 	RetryAfter time.Duration // of RateLimited; 0 where the hub did not say
 	Token      string        // where the token that was sent comes from; "" where none was sent
@@ -75,7 +77,7 @@ func (e *Error) Error() string {
 	if e.Server != "" {
 		fmt.Fprintf(&b, "; the server says %q", e.Server)
 	}
-	if e.Err != nil {
+	if e.Err != nil && e.Kind != Circle {
 		fmt.Fprintf(&b, ": %v", e.Err)
 	}
 	if cure := e.cure(); cure != "" {
@@ -130,6 +132,8 @@ func (e *Error) whatTransport() string {
 	switch e.Kind {
 	case Elsewhere:
 		return fmt.Sprintf("%s does not serve %s itself but points to %s", e.Host, e.thing(), e.Detail)
+	case Circle:
+		return fmt.Sprintf("%s sends the question for %s from one address to the next without end (%v)", e.Host, e.thing(), e.Err)
 	case RateLimited:
 		return fmt.Sprintf("%s answers 429 for %s: too many requests from this address or account", e.Host, e.thing())
 	case ServerFault:
@@ -181,7 +185,10 @@ func (e *Error) cure() string {
 	case BadToken:
 		return "renew it there, or unset it if the repo is public"
 	case Gated:
-		cure := fmt.Sprintf("ask for access on the repo's page (https://%s/%s)", e.Host, e.Repo.page())
+		cure := "ask for access on the repo's page"
+		if e.Page != "" {
+			cure += " (" + e.Page + ")"
+		}
 		if e.Token == "" {
 			return cure + ", then " + setToken
 		}
@@ -202,6 +209,8 @@ func (e *Error) cureTransport() string {
 	switch e.Kind {
 	case Elsewhere:
 		return "set HF_ENDPOINT to that host if you trust it with your token, or type the repo's new name"
+	case Circle:
+		return "a login page, a proxy or a mirror that points to itself does that: check HF_ENDPOINT (http or https, host, path) and HTTPS_PROXY, or give a local path"
 	case RateLimited:
 		wait := "wait some minutes"
 		if e.RetryAfter > 0 {

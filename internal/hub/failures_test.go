@@ -57,7 +57,7 @@ func TestRefusalsOfTheHub(t *testing.T) {
 		{name: "401 unknown, no token", status: 401, code: "RepoNotFound", change: noToken, kind: NoSuchOrPrivate, says: []string{"does not exist, or it is private", "set HF_TOKEN"}},
 		{name: "401 bare, no token", status: 401, words: "Invalid username or password.", change: noToken, kind: NoSuchOrPrivate, says: []string{"does not exist, or it is private"}},
 		{name: "401 with a token", status: 401, words: "Invalid credentials in Authorization header", kind: BadToken, says: []string{"token from HF_TOKEN", "renew it"}},
-		{name: "401 gated, no token", status: 401, code: "GatedRepo", change: noToken, kind: Gated, says: []string{"no token was sent", "ask for access", "/org/name)", "set HF_TOKEN"}},
+		{name: "401 gated, no token", status: 401, code: "GatedRepo", change: noToken, kind: Gated, says: []string{"no token was sent", "ask for access on the repo's page (http://127.0.0.1:", "/org/name)", "set HF_TOKEN"}},
 		{name: "403 gated", status: 403, code: "GatedRepo", kind: Gated, says: []string{"token from HF_TOKEN has no access", "ask for access"}},
 		{name: "403", status: 403, words: "your token hf_s3cret lacks a right", kind: Forbidden, says: []string{"forbids", `"your token [token] lacks a right"`}},
 		{name: "disabled", status: 403, words: "Access to this resource is disabled.", kind: Disabled, says: []string{"has disabled", "use another repo"}},
@@ -71,6 +71,8 @@ func TestRefusalsOfTheHub(t *testing.T) {
 		{name: "418", status: 418, kind: NotAHub, says: []string{"418", "HF_ENDPOINT"}},
 		{name: "200 without a commit", status: 200, kind: NotAHub, says: []string{"X-Repo-Commit"}},
 		{name: "200 without an ETag", status: 200, header: [2]string{"X-Repo-Commit", shaA}, kind: NotAHub, says: []string{"ETag"}},
+		{name: "a circle", status: 307, header: [2]string{"Location", "/org/name/resolve/main/t.json"}, kind: Circle,
+			says: []string{"sends the question for t.json of model org/name from one address to the next without end (10 redirects were followed); ", "login page", "HF_ENDPOINT"}},
 		{name: "another host", status: 302, header: [2]string{"Location", "https://other.invalid/org/name/resolve/main/t.json?k=s3cret"}, kind: Elsewhere, says: []string{"https://other.invalid", "HF_ENDPOINT"}},
 	} {
 		h := newFakeHub(t)
@@ -306,6 +308,23 @@ func TestRetryAfter(t *testing.T) {
 	} {
 		if got := retryAfter(http.Header{http.CanonicalHeaderKey(tc.name): {tc.value}}, now); got != tc.want {
 			t.Errorf("retryAfter(%s: %s) = %v, want %v", tc.name, tc.value, got, tc.want)
+		}
+	}
+}
+
+// TestPageOf: where to ask for access is on the hub that was asked, and holds no secret of its address.
+func TestPageOf(t *testing.T) {
+	for endpoint, want := range map[string]string{
+		"":                                  "https://huggingface.co/org/name",
+		"http://mirror:8080":                "http://mirror:8080/org/name",
+		"https://me:s3cret@mirror.test/hf/": "https://mirror.test/hf/org/name",
+	} {
+		c, err := New(Options{CacheDir: t.TempDir(), Endpoint: endpoint})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.pageOf(orgName); got != want {
+			t.Errorf("pageOf(%v) at %q = %q, want %q", orgName, endpoint, got, want)
 		}
 	}
 }

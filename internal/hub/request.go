@@ -95,8 +95,11 @@ func (c *Client) ask(ctx context.Context, method string, u *url.URL, header http
 		_ = a.Body.Close()
 		a.at, a.Response = next, nil
 	}
-	return a, fmt.Errorf("more than %d redirects", maxRedirects)
+	return a, errCircle
 }
+
+// errCircle ends a chain of redirects that may have no end.
+var errCircle = fmt.Errorf("%d redirects were followed", maxRedirects)
 
 // withoutAddress drops the address from a client error: one of a signed download is a secret.
 func withoutAddress(err error) error {
@@ -141,6 +144,13 @@ func (c *Client) address(escaped string) *url.URL {
 	return &u
 }
 
+// pageOf is the address of a repo's page, without user and password that the hub's address may have in it.
+func (c *Client) pageOf(repo Repo) string {
+	u := c.address(repo.page())
+	u.User = nil
+	return u.String()
+}
+
 // repoOf gives the repo that an address of the endpoint is about, "" for any other address.
 func (c *Client) repoOf(u *url.URL) string {
 	p := strings.TrimPrefix(u.Path, strings.TrimRight(c.endpoint.Path, "/")+"/")
@@ -180,6 +190,8 @@ func kindOf(err error) Kind {
 		timeout interface{ Timeout() bool }
 	)
 	switch {
+	case errors.Is(err, errCircle):
+		return Circle
 	case errors.As(err, &op) && op.Op == "proxyconnect", errors.As(err, &refusal):
 		return Proxy
 	case errors.As(err, &dns) && !dns.IsTimeout:

@@ -20,7 +20,7 @@ func (c *Client) refusal(a *answer, e Error) error {
 	if token != "" && sameOrigin(a.at, c.endpoint) {
 		e.Token = c.opts.Token.Source
 	}
-	e.Status, e.RenamedTo = a.StatusCode, a.renamedTo
+	e.Status, e.RenamedTo, e.Page = a.StatusCode, a.renamedTo, c.pageOf(e.Repo)
 	e.Server = serverWords(a.Response, token)
 	e.Kind = kindOfStatus(a, e)
 	switch e.Kind {
