@@ -156,13 +156,14 @@ func (s *Server) loaded(n adapterNames) *wire.Error {
 	return nil
 }
 
-// adapterSeed makes an adapter answer otherwise than its base model; 0 for the base.
-func adapterSeed(name string) uint64 {
-	if name == "" {
+// textSeed folds a text into 64 bits, the same on every run; 0 for the empty one. An adapter's name makes it answer otherwise
+// than its base model.
+func textSeed(text string) uint64 {
+	if text == "" {
 		return 0
 	}
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(name)) // a hash takes every byte
+	_, _ = h.Write([]byte(text)) // a hash takes every byte
 	return h.Sum64()
 }
 

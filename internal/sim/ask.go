@@ -140,7 +140,7 @@ func (s *Server) plan(a *answer, p *sampling, fallback int, chat bool) *wire.Err
 	}
 	limit = min(limit, room)
 	a.limit = limit
-	h := prose.HashIDs(s.cfg.Seed^adapterSeed(a.adapter), a.Prompt)
+	h := prose.HashIDs(s.cfg.Seed^textSeed(a.adapter), a.Prompt)
 	if a.Tool != nil {
 		a.Pieces = prose.Spell(s.tok, s.toolArguments(h))
 		a.Finish = "tool_calls"

@@ -110,39 +110,3 @@ func (s *Server) llamaCompletion(w http.ResponseWriter, q *http.Request, f *Faul
 	}
 	s.respond(w, q, f, s.newReply(accepted, &p, "", answers), &wire.Llama{Chat: s.chatDialect()})
 }
-
-// embeddings answers /v1/embeddings: each input runs through the engine as a prompt without output.
-func (s *Server) embeddings(w http.ResponseWriter, q *http.Request, f *Fault) {
-	accepted := s.driver.now()
-	var body struct {
-		Model string          `json:"model"`
-		Input json.RawMessage `json:"input"`
-		Form  string          `json:"encoding_format"`
-		LoRA  adapterNames    `json:"lora_path"`
-	}
-	if e := s.readBody(q, &body); e != nil {
-		s.refuse(w, q, e)
-		return
-	}
-	p := sampling{LoraPath: body.LoRA}
-	e := s.summon(&p, body.Model)
-	prompts, _, err := s.prompts(body.Input)
-	if e == nil && err != nil {
-		e = badRequest("%v", err)
-	}
-	answers := make([]*answer, len(prompts))
-	for i, ids := range prompts {
-		if e == nil && len(ids) == 0 {
-			e = badRequest("The input is empty.")
-		}
-		if e == nil {
-			e = s.tooLong(len(ids), 0)
-		}
-		answers[i] = &answer{Answer: wire.Answer{Prompt: ids}, adapter: p.LoraPath.of(i)}
-	}
-	if e != nil {
-		s.refuse(w, q, e)
-		return
-	}
-	s.respond(w, q, f, s.newReply(accepted, &p, "embd-", answers), &wire.Embedding{Base64: body.Form == "base64"})
-}

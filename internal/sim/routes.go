@@ -33,6 +33,8 @@ func (s *Server) routes() *http.ServeMux {
 	switch s.cfg.Flavour {
 	case VLLM:
 		gen(s.responses, "POST /v1/responses")
+		gen(s.rerank, "POST /v1/rerank", "POST /rerank", "POST /v2/rerank")
+		gen(s.score, "POST /v1/score", "POST /score")
 		plain(s.version, "GET /version")
 		plain(s.health, "GET /ping")
 		plain(s.load, "GET /load")
@@ -47,6 +49,7 @@ func (s *Server) routes() *http.ServeMux {
 		plain(s.tokenize, "POST /tokenize")
 		plain(s.detokenize, "POST /detokenize")
 		gen(s.llamaCompletion, "POST /completion")
+		gen(s.rerank, "POST /v1/rerank", "POST /rerank", "POST /v1/reranking", "POST /reranking")
 	case LMDeploy:
 		plain(s.encode, "POST /v1/encode")
 	case TRT:
@@ -64,6 +67,8 @@ func (s *Server) routes() *http.ServeMux {
 	default:
 		gen(s.generate, "POST /generate")
 		gen(s.responses, "POST /v1/responses")
+		gen(s.rerank, "POST /v1/rerank", "PUT /v1/rerank")
+		gen(s.scoreLabels, "POST /v1/score")
 		plain(s.health, "GET /ready", "GET /ping", "GET /health_generate")
 		plain(s.modelInfo, "GET /model_info", "GET /get_model_info")
 		plain(s.serverInfo, "GET /server_info", "GET /get_server_info")

@@ -20,19 +20,21 @@ import (
 
 // Server is one simulated server: an engine on the real clock behind the routes of its flavour.
 type Server struct {
-	cfg     Config
-	params  engine.Params
-	tok     prose.Tokenizer
-	vocab   int
-	text    *prose.Writer
-	driver  *driver
-	truth   *truthLog
-	mux     *http.ServeMux
-	created time.Time
-	ids     atomic.Uint64
-	asked   atomic.Uint64
-	bodyLog sync.Mutex
-	manners wire.Manners
+	cfg    Config
+	params engine.Params
+	tok    prose.Tokenizer
+	vocab  int
+	// separator is the token between the two texts of a pair.
+	separator int
+	text      *prose.Writer
+	driver    *driver
+	truth     *truthLog
+	mux       *http.ServeMux
+	created   time.Time
+	ids       atomic.Uint64
+	asked     atomic.Uint64
+	bodyLog   sync.Mutex
+	manners   wire.Manners
 
 	crashOnce sync.Once
 	crashed   chan struct{}
@@ -56,7 +58,11 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: c, params: eng.Params(), tok: tok, vocab: vocab, text: text, driver: newDriver(eng), truth: newTruthLog(c.TruthRequests, c.Flavour), created: time.Now(),
+	end := tok.Encode("<|endoftext|>")
+	if len(end) != 1 {
+		return nil, fmt.Errorf("the built-in tokenizer has %d tokens for its end mark instead of one", len(end))
+	}
+	s := &Server{cfg: c, params: eng.Params(), tok: tok, vocab: vocab, separator: end[0], text: text, driver: newDriver(eng), truth: newTruthLog(c.TruthRequests, c.Flavour), created: time.Now(),
 		manners: wire.MannersOf(c.Flavour), crashed: make(chan struct{})}
 	eng.OnStep(s.truth.step)
 	s.mux = s.routes()
