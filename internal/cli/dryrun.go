@@ -9,6 +9,7 @@ import (
 	"github.com/servemark/servemark/internal/dataset"
 	"github.com/servemark/servemark/internal/endpoint"
 	"github.com/servemark/servemark/internal/plan"
+	"github.com/servemark/servemark/internal/report"
 )
 
 // dryRunFlag is the flag of every benchmark command.
@@ -32,8 +33,8 @@ type dryRow struct {
 	Extra   json.RawMessage `json:"extra,omitempty"`
 }
 
-// dryRun prints the plan to the output and everything else beside it. No server is asked anything: a tokenizer comes from
-// --tokenizer, or from --model where that names a repository or path.
+// dryRun prints the requests that a run would send to the output, and what else it would do beside it. No server is asked
+// anything: a tokenizer comes from --tokenizer, or from --model where that names a repository or path.
 func (s *session) dryRun(ctx context.Context) int {
 	rows := json.NewEncoder(s.out)
 	rows.SetEscapeHTML(false)
@@ -41,17 +42,23 @@ func (s *session) dryRun(ctx context.Context) int {
 	c.out = c.err
 	s.console = &c
 	for _, n := range s.job.notes {
-		s.say("note: %s", safe(n))
+		s.say("note: %s", report.Sentence(n))
 	}
-	s.job.output = ""
+	s.sayWhere()
+	output := s.job.output
+	s.job.output = "" // nothing is written, and so not tried
 	steps := []func(context.Context) error{s.lookHere, s.tokenizerHere, s.planHere}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return s.stopped(ctx, err)
 		}
 	}
-	for i := range s.plan.Requests {
-		r := &s.plan.Requests[i]
+	sent := willBeSent(s.plan)
+	s.sayLoad(sent)
+	s.sayBeside()
+	s.job.output = output
+	s.sayFiles(output)
+	for _, r := range sent {
 		row := dryRow{I: r.ID, Prompt: r.Prompt.Text, Messages: r.Prompt.Messages, Texts: r.Prompt.Texts, IDs: r.Prompt.IDs,
 			Input: r.InputTokens, Output: r.OutputTokens, After: r.After, Adapter: r.Adapter, Extra: r.Extra}
 		if r.Due.Known() {
@@ -63,8 +70,24 @@ func (s *session) dryRun(ctx context.Context) int {
 			return exitFailed
 		}
 	}
-	s.say("fingerprint: %s", s.plan.Fingerprint)
+	s.say("fingerprint: %s (the same command, files and seed give the same)", s.plan.Fingerprint)
 	return exitOK
+}
+
+// willBeSent leaves out what is due only after the run's time, with the turns that follow it.
+func willBeSent(p *bench.Plan) []*bench.Request {
+	var sent []*bench.Request
+	late := map[int]bool{}
+	end := bench.At(p.Spec.Load.Duration)
+	for i := range p.Requests {
+		r := &p.Requests[i]
+		if end > 0 && r.Due.Known() && r.Due > end || r.After != nil && late[r.After.Request] {
+			late[r.ID] = true
+			continue
+		}
+		sent = append(sent, r)
+	}
+	return sent
 }
 
 // tokenizerHere takes a tokenizer without any server.
@@ -73,14 +96,14 @@ func (s *session) tokenizerHere(ctx context.Context) error {
 		s.use(s.finder(nil).Find(ctx, s.spec.Model, s.spec.Model.Served, &bench.Server{}))
 	}
 	for _, n := range s.tokenizer.Notes {
-		s.say("tokenizer: %s", safe(n))
+		s.say("  tokenizer: %s", safe(n))
 	}
 	if s.tokenizer.Text == nil {
-		s.say("tokenizer: none; lengths are by words")
+		s.say("  tokenizer: none here (a run asks the server for its own unless one is named); lengths go by words")
 		s.calibration = dataset.BuiltInCalibration()
 		return nil
 	}
-	s.say("tokenizer: %s (%s)", safe(string(s.tokenizer.Source)), s.tokenizer.From)
+	s.say("  tokenizer: %s (%s)", safe(string(s.tokenizer.Source)), s.tokenizer.From)
 	return nil
 }
 
@@ -114,9 +137,9 @@ func (s *session) planHere(ctx context.Context) error {
 			return refused(err)
 		}
 	}
-	s.say("prompts: %s", safe(p.Source))
+	s.say("  prompts: %s", safe(p.Source))
 	for _, n := range p.Notes {
-		s.say("note: %s", safe(n))
+		s.say("  note: %s", report.Sentence(n))
 	}
 	return nil
 }

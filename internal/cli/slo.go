@@ -30,7 +30,7 @@ var sloTable = append([]flagDef{
 	{name: "max-time", kind: kindDuration, preset: []string{"1h"}, help: "no trial begins after that time"},
 	{name: "dir", preset: []string{"-"}, help: "folder for the journals of the trials; - for none"},
 	{name: "format", preset: []string{"text"}, choices: report.Forms(), help: "how the answer is printed"},
-}, runFlagsExcept("help", "runs", "runs-format", "output", "journal", "concurrency", "rate", "requests", "duration")...)
+}, runFlagsExcept("help", "runs", "runs-format", "output", "journal", "concurrency", "rate", "requests", "duration", "dry-run")...)
 
 // sloCommand finds the largest load that meets the goals.
 func sloCommand() command {

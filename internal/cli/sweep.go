@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -28,7 +29,8 @@ var sweepTable = append([]flagDef{
 	{name: "reuse-prompts", arity: aritySwitch, help: "ask the same prompts at every point; else each draws its own, so that none finds the last one's in the prefix cache"},
 	{name: "gpus", kind: kindInt, help: "how many GPUs the server has, for tok/s per GPU (default: what the server says)"},
 	{name: "format", preset: []string{"text"}, choices: report.Forms(), help: "how the answer is printed"},
-}, runFlagsExcept("help", "runs", "runs-format", "output", "journal")...)
+	{name: "dry-run", arity: aritySwitch, help: "send and write nothing and print the points, one JSON object a line"},
+}, runFlagsExcept("help", "runs", "runs-format", "output", "journal", "dry-run")...)
 
 // runFlagsExcept returns the flags of run without some.
 func runFlagsExcept(names ...string) []flagDef {
@@ -65,6 +67,9 @@ func (c *console) sweep(ctx context.Context, a *arguments) int {
 	s.plan()
 	if len(a.faults) > 0 {
 		return c.refuse("sweep", exitUsage, faultLines(a.faults))
+	}
+	if a.on("dry-run") {
+		return s.dryRun()
 	}
 	state, done, code := s.resume()
 	if code != exitOK {
@@ -183,6 +188,29 @@ func (s *sweep) size(j *job, a *arguments) {
 	if l.Rate > 0 {
 		j.spec.Dataset.Rows = max(j.spec.Dataset.Rows, int(math.Ceil(secondsAtOne*l.Rate)))
 	}
+}
+
+// dryRun prints what each point would ask, and sends nothing.
+func (s *sweep) dryRun() int {
+	rows := json.NewEncoder(s.out)
+	for i, p := range s.points {
+		spec := &s.jobs[i].spec
+		row := struct {
+			experiment.Point
+			// Requests is null where time ends the point.
+			Requests *int   `json:"requests"`
+			When     string `json:"when"`
+			Seed     int64  `json:"seed"`
+		}{Point: p, When: arrivalWords(&spec.Load, nil), Seed: spec.Seed}
+		if spec.Load.Duration == 0 {
+			row.Requests = &spec.Dataset.Rows
+		}
+		if err := rows.Encode(row); err != nil {
+			return s.refuse("sweep", exitFailed, []string{err.Error()})
+		}
+	}
+	s.warn("dry run: nothing is sent or written; a sweep of %s would measure %s one after the other", safe(s.target(&s.jobs[0])), bench.Number(len(s.points), "point"))
+	return exitOK
 }
 
 // resume opens the sweep's folder and takes over what is done there.

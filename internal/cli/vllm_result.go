@@ -112,6 +112,15 @@ func (o *vllmOutput) checkPlace() error {
 	return report.CheckAppend(filepath.Join(o.dir, name))
 }
 
+// path is where a result goes.
+func (o *vllmOutput) path(spec *bench.Spec) string {
+	name := o.file
+	if name == "" {
+		name = report.VLLMFileName(spec, time.Now())
+	}
+	return filepath.Join(o.dir, name)
+}
+
 // completeVLLM adds what the block and the result of vLLM's client need.
 func completeVLLM(run *report.Run, records []bench.Record) {
 	figures := stats.VLLM(run.Plan, records)
@@ -129,11 +138,7 @@ func (s *session) publishVLLM(run report.Run) int {
 		s.warn("warning: %s", err)
 	}
 	if o := s.job.vllm; o.save || o.append {
-		name := o.file
-		if name == "" {
-			name = report.VLLMFileName(s.spec, time.Now())
-		}
-		path := filepath.Join(o.dir, name)
+		path := o.path(s.spec)
 		line, err := report.VLLMResult(&run)
 		if err == nil && o.append {
 			err = report.AppendLine(path, line)

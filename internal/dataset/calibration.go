@@ -32,7 +32,7 @@ type Point struct{ Words, Tokens int }
 
 // BuiltInCalibration is used where nothing may be asked before the load.
 func BuiltInCalibration() Calibration {
-	return Calibration{TokensPerWord: builtInSlope, Source: fmt.Sprintf("built-in, %.2f tokens a word, ± 8 %%", builtInSlope)}
+	return Calibration{TokensPerWord: builtInSlope, Source: fmt.Sprintf("about %.2f tokens a word, ± 8 %%", builtInSlope)}
 }
 
 // Fit draws the line through two measurements of CalibrationPrompt texts.

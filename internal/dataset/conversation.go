@@ -239,7 +239,7 @@ func (j *job) loadConversations(f *rows, s shape) error {
 		order = order[len(batch):]
 	}
 	if estimated > 0 {
-		j.note("the output limits of %s are estimated from the words of the replies in the file (%.2f tokens a word), as there is no tokenizer; --sharegpt-output-len sets one for all", bench.Number(estimated, "prompt"), j.calibration().TokensPerWord)
+		j.note("the output limits of %s are estimated from the words of the replies in the file (%.2f tokens a word), as there is no tokenizer; %s sets one for all", bench.Number(estimated, "prompt"), j.calibration().TokensPerWord, outputFlag(j.spec.Dialect))
 	}
 	return nil
 }

@@ -163,7 +163,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		{name: "tweets", want: []string{`no data set "tweets"`, "sharegpt"}},
 		{name: "sharegpt", content: "not json", want: []string{"is not a JSON array"}},
-		{name: "sharegpt", content: `{"conversations":[]}`, want: []string{"does not begin with [", "--dataset-name custom"}},
+		{name: "sharegpt", content: `{"conversations":[]}`, want: []string{"does not begin with [", "the data set custom"}},
 		{name: "sharegpt", content: `[{"conversations":[{"from":"human","value":"a b"},{"from":"gpt","value":"c d"}]}, {"conver`, want: []string{"after 1 row:", "incomplete"}},
 		{name: "sharegpt", content: `[1 2]`, want: []string{"where a comma is due"}},
 		{name: "sharegpt", content: `[1,]`, want: []string{"where a value is due"}},

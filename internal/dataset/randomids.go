@@ -46,7 +46,7 @@ func modelVocab(t Tokenizer) int {
 
 func readyRandomIDs(s *bench.Spec, in *Inputs) []error {
 	if in.Tokenizer == nil {
-		return []error{errors.New("random-ids draws from the tokenizer's vocabulary and no tokenizer was found: give --tokenizer a tokenizer.json, its folder or org/name, or choose --dataset-name random, which can do without")}
+		return []error{errors.New("random-ids draws from the tokenizer's vocabulary and no tokenizer was found: give --tokenizer a tokenizer.json, its folder or org/name, or choose the data set random, which can do without")}
 	}
 	return readyVocabulary(s.Dataset.Name, in)
 }

@@ -110,7 +110,7 @@ func openArray(path string, skipped *skips, keep func(element []byte) (reason st
 	f.close()
 	switch {
 	case errors.Is(err, errNotArray):
-		return nil, fmt.Errorf("%s is not a JSON array of conversations: %w; a file with one JSON object a line is read by --dataset-name custom", path, err)
+		return nil, fmt.Errorf("%s is not a JSON array of conversations: %w; a file with one JSON object a line is read by the data set custom", path, err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, fmt.Errorf("%s ends in the middle (%w): the download may be incomplete; bring the file again", path, err)
 	}

@@ -52,6 +52,14 @@ func templateFlag(d bench.Dialect) string {
 	return string(template)
 }
 
+// outputFlag is what sets the length of all answers in a dialect.
+func outputFlag(d bench.Dialect) string {
+	if d == bench.DialectNative {
+		return "--output-tokens"
+	}
+	return string(fixedOutput)
+}
+
 func withoutTemplate(d bench.Dialect) string {
 	if d == bench.DialectVLLM {
 		return "give --skip-chat-template"

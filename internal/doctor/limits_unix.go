@@ -23,7 +23,7 @@ func OpenFiles(connections int) error {
 		return nil
 	}
 	if uint64(limit.Max) < need {
-		return fmt.Errorf("%d connections at once need %d open files and the limit of this shell is %d: raise it with `ulimit -n %d`, or lower --max-concurrency to %d",
+		return fmt.Errorf("%d connections at once need %d open files and the limit of this shell is %d: raise it with `ulimit -n %d`, or lower the concurrency to %d",
 			connections, need, limit.Max, need, max(1, int(limit.Max)-ownFiles))
 	}
 	limit.Cur = max(limit.Cur, min(limit.Max, 65535))

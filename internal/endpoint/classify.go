@@ -39,7 +39,7 @@ func Classify(err error) (bench.FailureKind, string) {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return bench.FailConnect, fmt.Sprintf("%s: connection refused; no server listens there: is it running, and is the port right?", dialled(err))
 	case errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE):
-		return bench.FailClient, "too many open files; raise the limit (ulimit -n 65535) or lower --max-concurrency"
+		return bench.FailClient, "too many open files; raise the limit (ulimit -n 65535) or lower the concurrency"
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return bench.FailClient, "no free local port (cannot assign requested address); lower the concurrency or the rate of new connections"
 	case errors.Is(err, syscall.EHOSTUNREACH) || errors.Is(err, syscall.ENETUNREACH):
