@@ -217,11 +217,12 @@ func (f *toolFigures) inferencePerf() {
 				} else {
 					first = c.At
 				}
+				itl.addTimes(0, int64(c.Tokens)-1)
 				last = c.At
 			}
 		}
 		ttft.add(seconds(rec.Sent, first))
-		tpot.add(perToken(first, rec.Done, rec.Retokenized))
+		tpot.add(perToken(first, last, rec.Retokenized))
 	}
 	f.millis("ttft", "TTFT", &ttft, "")
 	f.millis("tpot", "TPOT", &tpot, noText)

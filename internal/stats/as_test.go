@@ -47,7 +47,7 @@ func TestOneReplyManyNumbers(t *testing.T) {
 		{"guidellm", "mean request latency", 800},  //
 		{"inference-perf", "mean TTFT", 300},       // reasoning is not seen
 		{"inference-perf", "mean ITL", 200},        //
-		{"inference-perf", "mean TPOT", 500.0 / 4}, // (800−300)/(5−1)
+		{"inference-perf", "mean TPOT", 200.0 / 4}, // (500−300)/(5−1)
 		{"mlperf", "mean TTFT", 150},               // from due
 		{"mlperf", "mean latency", 750},            //
 		{"mlperf", "mean TPOT", 600.0 / 7},         //
@@ -73,8 +73,15 @@ func TestOneReplyManyNumbers(t *testing.T) {
 			t.Errorf("As(%s) has no figure %q", tc.tool, tc.figure)
 		}
 	}
+	records[0].Chunks[2].Tokens = 4 // tokens of one chunk have no time between them
+	figures, _ := As("inference-perf", plan, records)
+	for _, f := range figures {
+		if v, _ := f.Value.Get(); f.Name == "mean ITL" && math.Abs(v-200.0/4) > 1e-6 {
+			t.Errorf("with a chunk of 4 tokens inference-perf's %s = %v, want %v", f.Name, v, 200.0/4)
+		}
+	}
 	records[0].Retokenized = bench.Unknown
-	figures, _ := As("aiperf", plan, records)
+	figures, _ = As("aiperf", plan, records)
 	for _, f := range figures {
 		if f.Name == "mean inter-token latency" && (f.Value.Known() || f.Why != noText) {
 			t.Errorf("without text %s = %v (%s), want %q", f.Name, f.Value, f.Why, noText)

@@ -39,7 +39,7 @@ func Tools() []string {
 func ToolTitle(tool string) string {
 	return map[string]string{
 		toolSGLang: "sglang.bench_serving 0.5.23", toolVLLM: "vllm bench serve 0.33", toolAIPerf: "AIPerf 0.13", toolGuideLLM: "GuideLLM 0.8",
-		toolInference: "inference-perf", toolMLPerf: "MLPerf Inference, Server scenario",
+		toolInference: "inference-perf 0.7", toolMLPerf: "MLPerf Inference, Server scenario",
 	}[tool]
 }
 
@@ -98,7 +98,7 @@ func latencyDefinitions() []Definition {
 				{toolSGLang, "(E2E − TTFT) ÷ (n − 1) with E2E to the last line, [DONE] and usage inside; n is the usage, else the length that was asked"},
 				{toolVLLM, "(E2E − TTFT) ÷ (n − 1); one-token replies count as 0 for goodput"},
 				{toolGuideLLM, "(last token − start) ÷ n: TTFT is inside"},
-				{toolInference, "(E2E − TTFT) ÷ (n − 1), n by its own tokenizer"},
+				{toolInference, "(last token − first token) ÷ (n − 1), n by its own tokenizer"},
 				{toolMLPerf, "(last token − first token) ÷ (n − 1) for each request"},
 			}},
 		{Name: "itl", Aliases: []string{"inter-token-latency", "tbt"}, Title: "inter-token latency", Key: "*_itl_ms",
@@ -109,7 +109,7 @@ func latencyDefinitions() []Definition {
 				{toolVLLM, "gaps between chunks of all requests, whatever their tokens"},
 				{toolAIPerf, "(E2E − TTFT) ÷ (n − 1), one number for each request; raw gaps are its inter-chunk latency"},
 				{toolGuideLLM, "(last token − first token) ÷ (n − 1), one number for each request"},
-				{toolInference, "gaps between chunks with content of all requests"},
+				{toolInference, "gaps between the tokens of all requests; those of one chunk have gaps of 0 (here where the server states how many it holds)"},
 			}},
 		{Name: "chunk-gap", Aliases: []string{"icl", "inter-chunk-latency"}, Title: "gap between chunks", Key: "*_chunk_gap_ms",
 			Meaning: "The time between two events on the wire; with speculative decoding or batching servers a chunk holds several tokens.",
