@@ -4,8 +4,8 @@ package virtual
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/servemark/servemark/internal/bench"
@@ -22,20 +22,28 @@ type Options struct {
 	ContextLen int
 	// PromptIDs returns the token ids of a prompt, for the prefix cache; nil knows only those of prompts given as ids.
 	PromptIDs func(*bench.Prompt) []int
+	// Answer returns the words and the token ids, n of them, with which a request is answered whose prompt has these ids. With it and
+	// PromptIDs a later turn is counted as the whole conversation it repeats; else a turn adds its own tokens to the answers', which
+	// then occur nowhere else.
+	Answer func(q *bench.Request, prompt []int, n int) (words string, ids []int)
 }
 
 // Runner is a load engine and a server in one, in virtual time.
-type Runner struct{ o Options }
+type Runner struct {
+	o        Options
+	pageSize int // tokens of a KV page, the engine's default filled in
+}
 
 // New checks the options.
 func New(o Options) (*Runner, error) {
 	if o.OneWay < 0 || o.ContextLen < 0 {
 		return nil, fmt.Errorf("virtual: one-way delay %v and context length %d must not be negative", o.OneWay, o.ContextLen)
 	}
-	if _, err := engine.New(o.Engine); err != nil {
+	eng, err := engine.New(o.Engine)
+	if err != nil {
 		return nil, fmt.Errorf("virtual: %w", err)
 	}
-	return &Runner{o: o}, nil
+	return &Runner{o: o, pageSize: eng.Params().PageSize}, nil
 }
 
 // flight is one request between admission and its Record.
@@ -48,14 +56,18 @@ type flight struct {
 
 // run is the state of one Run.
 type run struct {
+	r       *Runner
 	o       Options
 	plan    *bench.Plan
 	eng     *engine.Engine
 	emit    func(bench.Record) error
 	now     bench.Instant
-	next    int       // the request to admit next
+	first   int       // the request to admit next that follows no other
 	flights []*flight // by the engine's id; nil when over
-	live    int
+	live    int       // conversations and lone requests that hold a place
+	next    []int     // the request that follows each one's answer, or -1
+	talks   map[int]*talk
+	turns   turnHeap
 	due     []engine.Emission // in order of At, from head on
 	head    int
 	failed  error
@@ -70,14 +82,21 @@ func (r *Runner) Run(ctx context.Context, plan *bench.Plan, emit func(bench.Reco
 	if err != nil {
 		return err
 	}
+	next, err := plan.Turns()
+	if err != nil {
+		return err
+	}
 	for i := range plan.Requests {
-		if _, err := r.ask(&plan.Requests[i]); err != nil {
+		if _, _, err := r.count(&plan.Requests[i]); err != nil {
 			return fmt.Errorf("request %d: %w", i, err)
 		}
 	}
-	x := &run{o: r.o, plan: plan, eng: eng, emit: emit, flights: make([]*flight, 0, len(plan.Requests)), soonest: bench.Never}
+	x := &run{r: r, o: r.o, plan: plan, eng: eng, emit: emit, flights: make([]*flight, 0, len(plan.Requests)), soonest: bench.Never, next: next, talks: map[int]*talk{}}
 	for x.failed == nil && ctx.Err() == nil {
-		if err := x.admit(r); err != nil {
+		if err := x.follow(); err != nil {
+			return err
+		}
+		if err := x.admit(); err != nil {
 			return err
 		}
 		at, ok := x.nextEvent()
@@ -90,13 +109,13 @@ func (r *Runner) Run(ctx context.Context, plan *bench.Plan, emit func(bench.Reco
 	return x.failed
 }
 
-// ask is what the engine is asked for a request.
-func (r *Runner) ask(q *bench.Request) (engine.Request, error) {
+// count is how many prompt tokens a request has by itself, and their ids where those are known.
+func (r *Runner) count(q *bench.Request) (n int, ids []int, err error) {
 	n, known := q.TemplatedTokens.Get()
 	if !known {
 		n, known = q.InputTokens.Get()
 	}
-	ids := make([]int, len(q.Prompt.IDs))
+	ids = make([]int, len(q.Prompt.IDs))
 	for i, id := range q.Prompt.IDs {
 		ids[i] = int(id)
 	}
@@ -107,33 +126,54 @@ func (r *Runner) ask(q *bench.Request) (engine.Request, error) {
 		n = len(ids)
 	}
 	if n < 1 {
-		return engine.Request{}, errors.New("the number of its prompt tokens is not known")
+		return 0, nil, errUncounted
+	}
+	return n, ids, nil
+}
+
+// ask is what the engine is asked for a request that belongs to no conversation.
+func (r *Runner) ask(q *bench.Request) (engine.Request, error) {
+	n, ids, err := r.count(q)
+	if err != nil {
+		return engine.Request{}, err
 	}
 	req := engine.Request{Prompt: n, Output: max(q.OutputTokens, 0)}
 	if r.o.Engine.PrefixCache && len(ids) == n {
-		req.Pages = engine.PageHashes(q.Adapter, ids, max(r.o.Engine.PageSize, 1))
+		if r.o.Answer != nil {
+			_, answer, err := r.answer(q, ids, req.Output)
+			if err != nil {
+				return req, err
+			}
+			ids = slices.Concat(ids, answer)
+		}
+		req.Pages = r.pages(q.Adapter, ids)
 	}
 	return req, nil
 }
 
-// admit starts every request that is due now and has a place.
-func (x *run) admit(r *Runner) error {
+func (r *Runner) pages(adapter string, ids []int) []uint64 {
+	return engine.PageHashes(adapter, ids, r.pageSize)
+}
+
+// admit starts every request that follows no other, is due now and has a place.
+func (x *run) admit() error {
 	load := x.plan.Spec.Load
-	for x.next < len(x.plan.Requests) {
-		q := &x.plan.Requests[x.next]
-		if x.over(q.Due) {
-			x.next = len(x.plan.Requests)
+	for ; x.first < len(x.plan.Requests); x.first++ {
+		q := &x.plan.Requests[x.first]
+		if q.After != nil {
+			continue // its conversation comes to it
+		}
+		if x.ended(q.Due) {
+			x.first = len(x.plan.Requests)
 			return nil
 		}
 		if q.Due.Known() && q.Due > x.now || load.Concurrency > 0 && x.live >= load.Concurrency {
 			return nil
 		}
-		x.next++
-		req, err := r.ask(q)
-		if err != nil {
-			return fmt.Errorf("request %d: %w", q.ID, err)
+		x.live++
+		if err := x.start(x.first, q.Due); err != nil {
+			return err
 		}
-		x.start(q, req)
 		if x.failed != nil {
 			return x.failed
 		}
@@ -141,31 +181,37 @@ func (x *run) admit(r *Runner) error {
 	return nil
 }
 
-// over reports whether the run's duration forbids to admit anything more.
-func (x *run) over(due bench.Instant) bool {
+// ended reports whether the run's duration forbids to admit anything more.
+func (x *run) ended(due bench.Instant) bool {
 	d := x.plan.Spec.Load.Duration
 	return d > 0 && (x.now >= bench.At(d) || due.Known() && due > bench.At(d))
 }
 
-func (x *run) start(q *bench.Request, req engine.Request) {
+// start asks request i, which holds a place already; the error is one of the plan.
+func (x *run) start(i int, due bench.Instant) error {
+	q := &x.plan.Requests[i]
+	req, err := x.request(i, q)
+	if err != nil {
+		return fmt.Errorf("request %d: %w", q.ID, err)
+	}
 	rec := bench.NewRecord(q.ID)
-	rec.Admitted, rec.Due = x.now, q.Due
-	if !q.Due.Known() {
+	rec.Admitted, rec.Due = x.now, due
+	if !due.Known() {
 		rec.Due = x.now
 	}
 	rec.Sent, rec.Written, rec.Connection.Reused = x.now, x.now, true
 	rec.Header = x.now.Add(2 * x.o.OneWay)
 	arrives := x.reach(x.now)
 	var seq *engine.Seq
-	err := x.tooLong(req)
-	if err == nil {
-		seq, err = x.eng.Submit(req, arrives, arrives)
+	refusal := x.tooLong(req)
+	if refusal == nil {
+		seq, refusal = x.eng.Submit(req, arrives, arrives)
 	}
-	if err != nil {
+	if refusal != nil {
 		rec.Status, rec.Done = 400, rec.Header
-		rec.Fail(bench.FailStatus, err.Error())
-		x.failed = x.emit(rec)
-		return
+		rec.Fail(bench.FailStatus, refusal.Error())
+		x.over(rec)
+		return nil
 	}
 	rec.Status, rec.Streamed = 200, x.plan.Spec.Target.Stream && req.Output > 0
 	f := &flight{rec: rec, seq: seq, deadline: bench.Never, idleAt: bench.Never}
@@ -178,8 +224,21 @@ func (x *run) start(q *bench.Request, req engine.Request) {
 		f.rec.Chunks = make([]bench.Chunk, 0, req.Output)
 	}
 	x.flights = append(x.flights, f)
-	x.live++
 	x.sooner(f)
+	return nil
+}
+
+// request is what the engine is asked for request i, as the turn of a conversation where it is one.
+func (x *run) request(i int, q *bench.Request) (engine.Request, error) {
+	t := x.talks[i]
+	switch {
+	case t == nil && x.next[i] < 0:
+		return x.r.ask(q)
+	case t == nil:
+		t = &talk{number: i}
+		x.talks[i] = t
+	}
+	return x.r.next(t, q)
 }
 
 // reach is when something sent at an instant arrives at the server, on the engine's clock; both clocks start together.
@@ -222,8 +281,11 @@ func (x *run) nextEvent() (bench.Instant, bool) {
 		take(bench.At(x.due[x.head].At + x.o.OneWay))
 	}
 	take(x.soonest)
-	if load := x.plan.Spec.Load; x.next < len(x.plan.Requests) && (load.Concurrency == 0 || x.live < load.Concurrency) {
-		take(max(x.plan.Requests[x.next].Due, x.now))
+	if len(x.turns) > 0 {
+		take(x.turns[0].due)
+	}
+	if load := x.plan.Spec.Load; x.first < len(x.plan.Requests) && (load.Concurrency == 0 || x.live < load.Concurrency) {
+		take(max(x.plan.Requests[x.first].Due, x.now))
 	}
 	return at, at.Known()
 }
@@ -270,8 +332,7 @@ func (x *run) receive(em *engine.Emission) {
 
 func (x *run) finish(f *flight) {
 	x.flights[f.seq.ID] = nil
-	x.live--
-	x.failed = x.emit(f.rec)
+	x.over(f.rec)
 }
 
 // expire fails every request whose deadline has passed, and finds the next deadline.
