@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -178,6 +179,9 @@ func (d *decoder) read(data []byte) (*frame, bool) {
 	f, text := &d.frame, d.o.keepText
 	f.reset()
 	if read := d.o.route.read; read != nil {
+		if d.o.route.listed && len(data) > 0 && data[0] == '[' {
+			data = slices.Concat([]byte(`{"results":`), data, []byte("}"))
+		}
 		if f.other(data, read, text) != nil {
 			f.reset()
 			return f, false

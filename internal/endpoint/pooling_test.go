@@ -27,6 +27,11 @@ func TestPooledReplies(t *testing.T) {
 		{bench.APIEmbeddings, 200, `{"data":[{"embedding":[0.1`, bench.FailMalformed, "not one JSON object", bench.Unknown},
 		{bench.APIEmbeddings, 413, `{"error":{"message":"batch too large"}}`, bench.FailStatus, "batch too large", bench.Unknown},
 		{bench.APIRerank, 200, `{"id":"r","results":[{"index":0,"relevance_score":0.5}],"usage":{"total_tokens":31}}`, "", "", bench.Counted(31)},
+		{bench.APIRerank, 200, " [{\"score\":0.9,\"index\":1,\"meta_info\":{\"prompt_tokens\":8}},{\"score\":0,\"index\":0,\"meta_info\":{\"prompt_tokens\":5}}]\n", "", "", bench.Counted(13)},
+		{bench.APIRerank, 200, `[{"score":0.9,"index":1}]`, "", "", bench.Unknown},
+		{bench.APIRerank, 200, `[]`, bench.FailEmpty, "without a vector", bench.Unknown},
+		{bench.APIRerank, 200, `[{"score":0.9`, bench.FailMalformed, "not one JSON object", bench.Unknown},
+		{bench.APIEmbeddings, 200, `[{"embedding":[0.1]}]`, bench.FailMalformed, "not one JSON object", bench.Unknown},
 		{bench.APIRerank, 200, `{"id":"r","results":[]}`, bench.FailEmpty, "without a vector", bench.Unknown},
 	} {
 		e, err := New(Options{API: tc.api, Served: "m", Stream: true})

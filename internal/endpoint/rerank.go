@@ -24,12 +24,18 @@ func (e *Endpoint) rerankBody(r *bench.Request, extra body) (body, error) {
 	return b, nil
 }
 
-// rerankReply counts the scores.
+// rerankReply counts the scores. SGLang answers with the bare list, calls them "score", and tells a document's tokens beside each.
 func (f *frame) rerankReply(top map[string]json.RawMessage, _ bool) {
+	tokens := bench.Counted(0)
 	for _, raw := range list(top["results"]) {
-		if len(object(raw)["relevance_score"]) > 0 {
+		one := object(raw)
+		if len(one["relevance_score"]) > 0 || len(one["score"]) > 0 {
 			f.vectors++
 		}
+		tokens = tokens.Plus(count(object(one["meta_info"])["prompt_tokens"]))
 	}
 	f.pooled(object(top["usage"]))
+	if !f.usage.Prompt.Known() && f.vectors > 0 {
+		f.usage.Prompt = tokens
+	}
 }

@@ -17,6 +17,8 @@ type route struct {
 	// read reads one event; nil is OpenAI's and, with native, SGLang's own form, which have a quick reader too.
 	read   func(f *frame, top map[string]json.RawMessage, text bool)
 	native bool
+	// listed is true where a bare JSON list may come in place of the object, for the list that read finds under "results".
+	listed bool
 	// unmarked is true where nothing but the end of the body marks the end of a reply.
 	unmarked bool
 }
@@ -29,7 +31,7 @@ func routes() []route {
 		{api: bench.APIGenerate, path: "/generate", native: true, encode: (*Endpoint).generateBody},
 		{api: bench.APIResponses, path: "/v1/responses", named: true, encode: (*Endpoint).responsesBody, read: (*frame).responsesEvent},
 		{api: bench.APIEmbeddings, path: "/v1/embeddings", named: true, whole: true, encode: (*Endpoint).embeddingsBody, read: (*frame).embeddingsReply},
-		{api: bench.APIRerank, path: "/v1/rerank", named: true, whole: true, encode: (*Endpoint).rerankBody, read: (*frame).rerankReply},
+		{api: bench.APIRerank, path: "/v1/rerank", named: true, whole: true, listed: true, encode: (*Endpoint).rerankBody, read: (*frame).rerankReply},
 		{api: bench.APITriton, path: "/v2/models/ensemble/generate_stream", streams: true, unmarked: true, encode: (*Endpoint).tritonBody, read: (*frame).tritonEvent},
 		{api: bench.APITruss, path: "/v1/models/model:predict", named: true, encode: (*Endpoint).completionsBody},
 	}
