@@ -28,21 +28,27 @@ func FuzzBodies(f *testing.F) {
 		`{"input_ids":[],"sampling_params":null}`, `{"model":"sim","input":"","stop":{}}`, `{"prompt":null,"max_tokens":1e9}`, "null", "[]", "\x00",
 		`{"model":"sim","messages":[{"role":"user"}],"tools":[{"function":{"name":"\"\\"}}],"tool_choice":"required","max_tokens":3}`,
 		`{"model":"sim","prompt":"x","stop":"","min_tokens":-5,"stream_interval":-1,"max_tokens":3}`,
+		`{"model":"sim","prompt":["x","y"],"lora_path":[null,"a"],"max_tokens":3}`, `{"model":"sim:a","prompt":"x","lora_path":{},"max_tokens":3}`,
+		`{"input":[{"role":"user","content":"x"},{"type":"function_call","name":"\""}],"max_output_tokens":5,"stream":true,"reasoning":{"summary":"auto"}}`,
+		`{"input":"x","tools":[{"type":"function","name":"f"}],"tool_choice":{"name":"f"},"stream":true,"instructions":"\u0000"}`,
+		`{"query":"a b","documents":["b","a"],"top_n":9}`, `{"query":[1],"items":[[2],[3]],"label_token_ids":[4]}`,
 	} {
 		f.Add(s)
 	}
-	s, err := New(Config{MaxModelLen: 64, AnswerTokens: 4})
+	s, err := New(Config{MaxModelLen: 64, AnswerTokens: 4, Adapters: []Adapter{{Name: "a"}}, ReasoningTokens: 1})
 	if err != nil {
 		f.Fatal(err)
 	}
 	h := s.Handler()
 	f.Fuzz(func(t *testing.T, body string) {
-		for _, path := range []string{"/v1/completions", "/v1/chat/completions", "/generate", "/v1/embeddings", "/tokenize", "/detokenize"} {
+		for _, path := range []string{"/v1/completions", "/v1/chat/completions", "/generate", "/v1/embeddings", "/tokenize", "/detokenize",
+			"/v1/responses", "/v1/rerank", "/v1/score"} {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, strings.NewReader(body)))
 			got := w.Body.String()
 			if ct := w.Header().Get("Content-Type"); strings.HasPrefix(ct, "text/event-stream") {
-				if !strings.HasSuffix(got, "data: [DONE]\n\n") {
+				_, last, _ := strings.Cut(got[strings.LastIndex(strings.TrimSpace(got), "\n\n")+1:], "event: response.")
+				if !strings.HasSuffix(got, "data: [DONE]\n\n") && !strings.HasPrefix(last, "completed\n") && !strings.HasPrefix(last, "incomplete\n") {
 					t.Errorf("POST %s %q streamed %q without an end", path, body, got)
 				}
 				continue
