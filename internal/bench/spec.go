@@ -90,8 +90,11 @@ type DatasetSpec struct {
 	ApplyTemplate bool `json:"apply_template,omitempty"`
 	// SendIDs sends token ids in place of text.
 	SendIDs bool `json:"send_ids,omitempty"`
-	// ThinkTime is how long after an answer's end the next turn of its conversation is due.
-	ThinkTime time.Duration `json:"think_time_ns,omitempty"`
+	// ThinkTime is how long after an answer's end the next turn of its conversation is due: exactly so long, unless ThinkSpread says
+	// how it is drawn for each turn; ThinkMost is its upper end where that is uniform.
+	ThinkTime   time.Duration `json:"think_time_ns,omitempty"`
+	ThinkSpread ThinkSpread   `json:"think_spread,omitempty"`
+	ThinkMost   time.Duration `json:"think_most_ns,omitempty"`
 	// Category keeps only the rows of that category (speed-bench, spec_bench, speed_bench); Subset is which file of a folder is
 	// read (speed_bench).
 	Category string `json:"category,omitempty"`

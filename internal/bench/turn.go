@@ -17,6 +17,16 @@ type After struct {
 	Gap time.Duration `json:"gap_ns,omitempty"`
 }
 
+// ThinkSpread is how the think times of a data set are drawn.
+type ThinkSpread string
+
+// The spreads. The zero one draws nothing.
+const (
+	ThinkFixed       ThinkSpread = ""
+	ThinkExponential ThinkSpread = "exponential"
+	ThinkUniform     ThinkSpread = "uniform"
+)
+
 // Turns returns, for each request, the id of the one that follows its answer, or -1. The law it checks: a turn comes after
 // the one it follows, no two follow the same, and prompts of a conversation are all texts or all messages.
 func (p *Plan) Turns() ([]int, error) {

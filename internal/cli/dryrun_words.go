@@ -63,8 +63,8 @@ func (s *session) sayLoad(sent []*bench.Request) {
 		}
 	}
 	if turns > 0 {
-		s.say("  turns: %s %s an answer: the request named under \"after\", whose answer is put before %s", bench.Number(turns, "request"),
-			bench.Agree(turns, "follows", "follow"), bench.Agree(turns, "it", "them"))
+		s.say("  turns: %s %s on the answer to the one named under \"after\", %s, with all that was said until then", bench.Number(turns, "request"),
+			bench.Agree(turns, "follows", "follow"), thinkWords(&s.spec.Dataset))
 	}
 	if left := len(s.plan.Requests) - len(sent); left > 0 {
 		s.say("  left out: %s made for the case that more are wanted, and due after the end", bench.Number(left, "request"))

@@ -25,13 +25,14 @@ var runTable = append([]flagDef{
 	{name: "burstiness", kind: kindPositive, help: "with --arrival gamma: its shape; under 1 is burstier than Poisson, over 1 more even"},
 	{name: "ramp", arity: arityMany, help: "instead of --rate: from one rate to another over the requests, FROM TO [linear|exponential]"},
 	{name: "stages", arity: arityMany, help: "instead of --rate and --duration: one rate after another, each RATExTIME (10x30s 50x1m), Poisson"},
-	{name: "requests", kind: kindInt, help: "how many requests (default 64)"},
+	{name: "requests", kind: kindInt, help: "how many requests (default 64; of agentic-trace conversations, by default all)"},
 	{name: "duration", kind: kindDuration, help: "stop sending after this time instead (30s, 2m)"},
 	{name: "input-tokens", kind: kindInt, preset: []string{"256"}, help: "prompt length"},
 	{name: "output-tokens", kind: kindInt, preset: []string{"128"}, help: "length of answers"},
 	{name: "range-ratio", kind: kindFloat, preset: []string{"1"}, help: "draw lengths from ratio × length to length; 1 is exact"},
-	{name: "dataset", preset: []string{"random"}, choices: []string{"random", "random-ids", "sharegpt", "custom", "openai"}, help: "what to ask"},
+	{name: "dataset", preset: []string{"random"}, choices: []string{"random", "random-ids", "sharegpt", "custom", "openai", "agentic-trace"}, help: "what to ask"},
 	{name: "dataset-path", help: "its file"},
+	{name: "think-time", arity: arityMany, help: "of conversations (agentic-trace): pause from the end of an answer to the next turn; TIME, TIME exponential (a mean), or FROM TO (uniform)"},
 	{name: "runs", kind: kindInt, preset: []string{"1"}, help: "repeat the run, each with prompts of its own (seed, seed+1, …), and show the spread between runs"},
 	{name: "runs-format", preset: []string{"text"}, choices: report.Forms(), help: "how the spread between --runs is printed"},
 	{name: "warmup", kind: kindInt, preset: []string{"1"}, help: "requests before the clock starts; the first is the smoke test"},
@@ -193,6 +194,10 @@ func (r *runReader) dataset() {
 			r.wrong("requests", "has no effect beside --duration", "give one of the two")
 		}
 	}
+	if d.Name == "agentic-trace" && !r.typed("requests") {
+		d.Rows = 0 // all
+	}
+	r.thinkTime(d)
 	if d.Name == "random-ids" && r.typed("dataset-path") {
 		r.wrong("dataset-path", "has no effect with --dataset random-ids", "leave it out")
 	}

@@ -35,7 +35,7 @@ type lab struct {
 const virtualPrefix = "sim:"
 
 // inVirtual are flags that mean nothing to a trial without a server.
-var inVirtual = []string{"tokenizer", "model", "api", "dataset", "dataset-path", "flush-cache", "header", "insecure", "save-text", "warmup",
+var inVirtual = []string{"tokenizer", "model", "api", "dataset", "dataset-path", "think-time", "flush-cache", "header", "insecure", "save-text", "warmup",
 	"extra-request-body", "no-stream", "no-ignore-eos", "ready-timeout", "connect-timeout", "first-byte-timeout", "max-client-memory", "metrics", "gpu-metrics"}
 
 // newLab finds out where trials are to run. A target that is a preset is taken out of a, with an address in its place that every

@@ -220,12 +220,13 @@ func Load(s *bench.Spec, in *Inputs, rnd Streams) (*Set, error) {
 
 // job is one Load on its way.
 type job struct {
-	spec    *bench.Spec
-	in      *Inputs
-	rnd     Streams
-	set     *Set
-	skipped skips
-	want    int // rows
+	spec     *bench.Spec
+	in       *Inputs
+	rnd      Streams
+	set      *Set
+	skipped  skips
+	want     int           // rows
+	thoughts *pyrand.NumPy // draws think times; nil before the first
 	// look ends the loader once it has read its file.
 	look bool
 }

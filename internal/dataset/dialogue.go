@@ -29,7 +29,7 @@ func MultiTurn(s *bench.Spec) bool {
 func (j *job) addConversation(turns []bench.Request) {
 	for k := range turns {
 		if k > 0 {
-			turns[k].After = &bench.After{Request: len(j.set.Requests) - 1, Gap: j.spec.Dataset.ThinkTime}
+			turns[k].After = &bench.After{Request: len(j.set.Requests) - 1, Gap: j.think()}
 		}
 		j.add(turns[k])
 	}
