@@ -33,7 +33,7 @@ func VLLM(plan *bench.Plan, records []bench.Record) VLLMFigures {
 	out := VLLMFigures{}
 	for i := range r.replies {
 		rep := &r.replies[i]
-		out.Inputs += inputsOf(rep.req)
+		out.Inputs += inputsOf(rep.req, plan.Spec.Target.API)
 		arrival, latency := rep.rec.Due, rep.e2e
 		if plan.Spec.Strict {
 			f := vllmReply(rep.rec, rep.req, plan.Spec.Target.API)
@@ -101,10 +101,13 @@ func addQueue(queue, with *sample, rec *bench.Record, arrival bench.Instant, lat
 	}
 }
 
-// inputsOf is how many texts a request holds.
-func inputsOf(req *bench.Request) int {
+// inputsOf is how many texts a request holds; the query of a reranker is none of them.
+func inputsOf(req *bench.Request, api bench.API) int {
 	if req == nil || len(req.Prompt.Texts) == 0 {
 		return 1
+	}
+	if api == bench.APIRerank {
+		return len(req.Prompt.Texts) - 1
 	}
 	return len(req.Prompt.Texts)
 }

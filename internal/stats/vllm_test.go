@@ -110,4 +110,8 @@ func TestVLLMPooling(t *testing.T) {
 	if f.Inputs != 3 || f.E2E.Mean != 0.08 || s.OutputTokens.Or(-1) != 0 || s.InputTokens.Or(-1) != 9 || s.TPOT.Measured() {
 		t.Errorf("inputs %d, E2E %v, %v output and %v input tokens, TPOT %v; want 3, 80 ms, 0, 9, none", f.Inputs, f.E2E.Mean, s.OutputTokens, s.InputTokens, s.TPOT)
 	}
+	plan.Spec.Target.API = bench.APIRerank
+	if f := VLLM(plan, records); f.Inputs != 2 {
+		t.Errorf("a query and two documents are %d inputs, want 2", f.Inputs)
+	}
 }
