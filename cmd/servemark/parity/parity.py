@@ -63,6 +63,9 @@ VLLM = {
     "spec_bench": ["--dataset-name", "spec_bench", "--dataset-path", "SPECBENCH", "--skip-chat-template", "--spec-bench-output-len", "5"] + VROWS,
     "burstgpt": ["--dataset-name", "burstgpt", "--dataset-path", "BURSTGPT", "--num-prompts", "5", "--max-concurrency", "2"],
     "embeddings": ["--backend", "openai-embeddings", "--endpoint", "/v1/embeddings", "--save-detailed"] + VRANDOM,
+    "adapters": ["--lora-modules", "a", "b", "--lora-assignment", "round-robin", "--seed", "4"] + VRANDOM,
+    "responses": ["--backend", "openai-responses", "--endpoint", "/v1/responses", "--ignore-eos"] + VRANDOM,
+    "rerank": ["--backend", "vllm-rerank", "--endpoint", "/v1/rerank", "--dataset-name", "random-rerank", "--random-batch-size", "3", "--num-prompts", "7", "--random-input-len", "40"],
 }
 
 # Keys of the result whose numbers may differ, and how the line of docs/compat.md begins that says why.
@@ -94,7 +97,7 @@ class Simulator:
         self.port, self.bodies = free_port(), folder / "bodies.jsonl"
         self.process = subprocess.Popen(
             [servemark, "sim", "--port", str(self.port), "--served-model-name", "glm-5", "--ttft", "10ms", "--itl", "2ms", "--log-bodies", str(self.bodies),
-             "--flavour", flavour],
+             "--flavour", flavour, "--lora-modules", "a", "b", "c"],
             stdout=subprocess.DEVNULL)
         for _ in range(100):
             with socket.socket() as s:
