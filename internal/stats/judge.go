@@ -34,6 +34,9 @@ type Evidence struct {
 	Low      float64  `json:"low"`
 	High     float64  `json:"high"`
 	Standing Standing `json:"standing"`
+	// BestCase is true where the run was ended early: what had not been answered counts as perfect, so that Value is the best that
+	// could have come of it.
+	BestCase bool `json:"best_case,omitempty"`
 
 	// overflows is true where a run has not settled and the second half of it is past the bound of a mean by a factor of
 	// overflow: a queue that grows without end.
@@ -188,9 +191,9 @@ func targetShare(g bench.Goal) (share float64, ok bool) {
 	return p / 100, ok
 }
 
-// scores gives each request of a run after its ramp-up its place in the goal: 1 within the bound and 0 outside or failed, the
-// share of its tokens for token times, the value itself for a mean. values are the latencies behind them, whose dependence is
-// easier to see than that of rare misses.
+// scores gives each request of a run after its ramp-up its place in the goal: 1 within the bound and 0 outside or failed, its
+// part in the share of tokens for token times (see pooled), the value itself for a mean. values are the latencies behind them, whose
+// dependence is easier to see than that of rare misses.
 func (r *run) scores(g bench.Goal) (scores, values []float64) {
 	e2e := make([]float64, 0, len(r.replies))
 	for i := range r.replies {
@@ -205,6 +208,7 @@ func (r *run) scores(g bench.Goal) (scores, values []float64) {
 	if drop < len(r.replies) && drop > 0 {
 		from = r.replies[drop].rec.Sent
 	}
+	var weights []float64
 	reply := map[int]int{}
 	for i := range r.replies {
 		reply[r.replies[i].rec.ID] = i
@@ -217,20 +221,53 @@ func (r *run) scores(g bench.Goal) (scores, values []float64) {
 		i, ok := reply[rec.ID]
 		if !ok {
 			if _, share := targetShare(g); share {
-				scores, values = append(scores, 0), append(values, math.Inf(1))
+				scores, values, weights = append(scores, 0), append(values, math.Inf(1)), append(weights, 0)
 			}
 			continue
 		}
-		score, value, known := r.score(g, &r.replies[i], judged[i])
-		if known {
-			scores, values = append(scores, score), append(values, value)
+		score, value, weight := r.score(g, &r.replies[i], judged[i])
+		if weight > 0 {
+			scores, values, weights = append(scores, score), append(values, value), append(weights, weight)
 		}
+	}
+	if g.Metric == "itl" || g.Metric == "chunk_gap" {
+		pooled(scores, weights)
 	}
 	return scores, values
 }
 
-// score is one success's place in the goal, and the latency behind it.
-func (r *run) score(g bench.Goal, rep *reply, j judged) (score, value float64, known bool) {
+// pooled turns the scores of requests into parts of the score of all their tokens: their mean becomes the ratio R = Σ weight·score ÷
+// Σ weight, and they spread as that ratio's linear terms do, R + weight·(score − R) ÷ mean weight (Cochran, Sampling Techniques,
+// 1977, §2.11). A long reply then counts for as much as it does in a percentile of all tokens. A failed request has no tokens
+// (weight 0) and counts as one of mean weight.
+func pooled(scores, weights []float64) {
+	var sum, n float64
+	for _, w := range weights {
+		if w > 0 {
+			sum += w
+			n++
+		}
+	}
+	if n == 0 {
+		return
+	}
+	mean, top := sum/n, 0.0
+	for i := range weights {
+		if weights[i] == 0 {
+			weights[i] = mean
+			sum += mean
+		}
+		top += weights[i] * scores[i]
+	}
+	ratio := top / sum
+	for i := range scores {
+		scores[i] = ratio + weights[i]*(scores[i]-ratio)/mean
+	}
+}
+
+// score is one success's place in the goal, the latency behind it, and what it weighs: how many tokens for token times, else 1. What
+// was not measured weighs 0.
+func (r *run) score(g bench.Goal, rep *reply, j judged) (score, value, weight float64) {
 	within := func(ok bool) float64 {
 		if ok {
 			return 1
@@ -239,23 +276,23 @@ func (r *run) score(g bench.Goal, rep *reply, j judged) (score, value float64, k
 	}
 	switch g.Metric {
 	case "error_rate":
-		return 1, 0, true
+		return 1, 0, 1
 	case "slo_attainment":
 		good := true
 		for _, slo := range r.plan.Spec.SLOs {
 			good = good && j.keeps(slo)
 		}
 		x, _ := j.e2e.Get()
-		return within(good), x, true
+		return within(good), x, 1
 	}
 	one := run{plan: r.plan, scheduled: r.scheduled, replies: []reply{*rep}}
 	x := one.series(g.Metric)
 	if len(x) == 0 {
-		return 0, 0, false
+		return 0, 0, 0
 	}
 	if _, share := targetShare(g); !share {
 		m := average(x)
-		return m, m, true
+		return m, m, float64(len(x))
 	}
 	inside := 0
 	for _, v := range x {
@@ -263,5 +300,5 @@ func (r *run) score(g bench.Goal, rep *reply, j judged) (score, value float64, k
 			inside++
 		}
 	}
-	return float64(inside) / float64(len(x)), average(x), true
+	return float64(inside) / float64(len(x)), average(x), float64(len(x))
 }

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -76,6 +77,64 @@ func TestCheckJudgeable(t *testing.T) {
 	} {
 		if err := CheckJudgeable(row.goal); (err == nil) != row.ok {
 			t.Errorf("CheckJudgeable(%+v) = %v, want none: %v", row.goal, err, row.ok)
+		}
+	}
+}
+
+// TestJudgeTokenTimes: a goal on token times is about the share of all tokens, as a percentile of the run is, not about the mean of each
+// request's own share.
+func TestJudgeTokenTimes(t *testing.T) {
+	// Every second reply has 40 token times, all of 10 ms; the others have 4, all of 50 ms: 91 % of the tokens are quick, and half of
+	// the requests.
+	const long, short = 40, 4
+	p := &bench.Plan{Spec: bench.Spec{Target: bench.Target{Stream: true}}}
+	var list []bench.Record
+	for i := range 2000 {
+		at := bench.At(time.Duration(i) * 10 * time.Millisecond)
+		gaps, gap := long, 10*time.Millisecond
+		if i%2 == 1 {
+			gaps, gap = short, 50*time.Millisecond
+		}
+		p.Requests = append(p.Requests, bench.Request{ID: i, Due: at, OutputTokens: gaps + 1})
+		r := bench.NewRecord(i)
+		r.Due, r.Admitted, r.Sent, r.Written, r.Streamed, r.ChunkTokens = at, at, at, at, true, bench.ChunkTokensUsage
+		for k := range gaps + 1 {
+			r.Chunks = append(r.Chunks, bench.Chunk{At: at.Add(time.Duration(k+1) * gap), Tokens: 1})
+		}
+		r.Done, r.Usage.Completion = r.LastChunk(), bench.Counted(gaps+1)
+		list = append(list, r)
+	}
+	fails := func(every int) []bench.Record {
+		out := append([]bench.Record(nil), list...)
+		for i := range out {
+			if i/2%every == 0 { // of both kinds alike
+				out[i].Fail(bench.FailServer, "no")
+			}
+		}
+		return out
+	}
+	const quick = float64(long) / (long + short)
+	for _, row := range []struct {
+		name      string
+		statistic string
+		bound     float64
+		records   []bench.Record
+		value     float64
+		standing  Standing
+	}{
+		{"p90, met by tokens", "p90", 0.02, list, quick, Met},
+		{"p95, missed", "p95", 0.02, list, quick, Missed},
+		{"a tenth fails", "p90", 0.02, fails(10), 0.9 * quick, Missed},
+		{"mean of all tokens", "mean", 0.02, list, 0.01*quick + 0.05*(1-quick), Met},
+	} {
+		g := bench.Goal{Name: row.name, Metric: "itl", Statistic: row.statistic, Op: bench.LessThan, Bound: row.bound}
+		e := Judge([]bench.Goal{g}, []Judged{{Plan: p, Records: row.records}}, 0.01, 100)[0]
+		if e.Standing != row.standing || math.Abs(e.Value-row.value) > 1e-3 {
+			t.Errorf("%s: Judge = %s with %.4f (%.4f to %.4f), want %s with %.4f", row.name, e.Standing, e.Value, e.Low, e.High, row.standing, row.value)
+		}
+		p.Spec.Goals = []bench.Goal{g}
+		if got := Summarize(p, list, Options{}).Goals[0]; row.standing == Met && !got.Met {
+			t.Errorf("%s: Judge says met, Summarize says %v is not", row.name, got.Value)
 		}
 	}
 }
