@@ -33,6 +33,9 @@ func TestServed(t *testing.T) {
 	}{
 		{"nothing named", bench.Model{}, serves("glm-5"), "glm-5", "", false},
 		{"several served", bench.Model{}, serves("a", "b"), "a", "serves 2 models", false},
+		{"adapters are not models to choose from", bench.Model{}, withLora, "glm-5", "", false},
+		{"an adapter that comes first is not the model", bench.Model{}, &bench.Server{Models: []bench.ModelCard{withLora.Models[1], withLora.Models[0]}}, "glm-5", "", false},
+		{"an adapter, named", bench.Model{Asked: "my-adapter"}, withLora, "my-adapter", "", false},
 		{"nothing named, nothing served", bench.Model{}, serves(), "", "", true},
 		{"named and served", bench.Model{Asked: "glm-5"}, serves("glm-5"), "glm-5", "", false},
 		{"a repository that is served under another name", bench.Model{Asked: "zai-org/GLM-5"}, serves("glm-5"), "glm-5", "not a name this server answers to", false},
@@ -60,6 +63,14 @@ func TestCandidatesKeepTheOrder(t *testing.T) {
 	want := "zai-org/GLM-5@" + strings.Repeat("a", 40) + " /data/glm org/root org/typed org/served"
 	if s := strings.Join(got, " "); s != want {
 		t.Errorf("candidates = %s, want %s", s, want)
+	}
+	tuned := &bench.Server{Models: []bench.ModelCard{{ID: "sql", Root: "org/sql-lora", Parent: "glm"}, {ID: "glm", Root: "org/base"}}}
+	if c := candidates(bench.Model{}, "sql", tuned); len(c) != 1 || c[0].source != "org/base" || Repo(bench.Model{}, "sql", tuned) != "org/base" {
+		t.Errorf("candidates of an adapter = %v, its repository %s; want its base model's root org/base for both", c, Repo(bench.Model{}, "sql", tuned))
+	}
+	tuned.Models = tuned.Models[:1]
+	if c := candidates(bench.Model{}, "sql", tuned); len(c) != 1 || c[0].source != "org/sql-lora" {
+		t.Errorf("candidates of an adapter whose base is not listed = %v, want its own root", c)
 	}
 	if c := candidates(bench.Model{Asked: "glm-5"}, "glm-5", &bench.Server{}); len(c) != 0 {
 		t.Errorf("candidates of a bare name = %v, want none: it never leaves the machine", c)

@@ -19,11 +19,14 @@ func Served(asked bench.Model, srv *bench.Server) (name bench.ServedModel, notes
 		if len(srv.Models) == 0 {
 			return "", nil, fmt.Errorf("no model to ask for: %s lists none and none was named; name one with --model", srv.BaseURL)
 		}
-		first := srv.Models[0].ID
-		if len(srv.Models) > 1 {
-			notes = append(notes, fmt.Sprintf("the server serves %d models; the first, %q, is asked (choose with --model)", len(srv.Models), first))
+		base := baseModels(srv)
+		if len(base) == 0 {
+			base = append(base, srv.Models[0].ID)
 		}
-		return first, notes, nil
+		if len(base) > 1 {
+			notes = append(notes, fmt.Sprintf("the server serves %d models; the first, %q, is asked (choose with --model)", len(base), base[0]))
+		}
+		return base[0], notes, nil
 	}
 	name = bench.ServedModel(asked.Asked)
 	if len(srv.Models) == 0 || listed(name, srv) {
@@ -67,6 +70,22 @@ func baseModels(srv *bench.Server) []bench.ServedModel {
 	return out
 }
 
+// weightsOf returns the card that tells where a served model's weights and tokenizer come from: its own, or for a LoRA adapter, which
+// is read with its base model's tokenizer, that of its parent where it is listed.
+func weightsOf(served bench.ServedModel, srv *bench.Server) (card bench.ModelCard, ok bool) {
+	for _, m := range srv.Models {
+		if m.ID == served {
+			card, ok = m, true
+		}
+	}
+	for _, m := range srv.Models {
+		if ok && card.Parent != "" && string(m.ID) == card.Parent {
+			return m, true
+		}
+	}
+	return card, ok
+}
+
 // IsPath reports whether a word is meant as a local path by its form alone.
 func IsPath(s string) bool {
 	return strings.HasPrefix(s, ".") || strings.HasPrefix(s, "~") || filepath.IsAbs(s) || strings.HasPrefix(s, "/") ||
@@ -87,10 +106,8 @@ func IsRepo(s string) bool {
 // Repo is where the weights are published as far as anybody says so: the server first, then the user; "" where nobody does.
 func Repo(asked bench.Model, served bench.ServedModel, srv *bench.Server) bench.ModelRepo {
 	said := []string{srv.ModelPath}
-	for _, m := range srv.Models {
-		if m.ID == served {
-			said = append(said, m.Root)
-		}
+	if card, ok := weightsOf(served, srv); ok {
+		said = append(said, card.Root)
 	}
 	for _, s := range append(said, srv.ModelID, asked.Asked, string(served)) {
 		if repo, ok := hub.FromSnapshotPath(s); ok {
@@ -130,10 +147,8 @@ func candidates(asked bench.Model, served bench.ServedModel, srv *bench.Server) 
 	}
 	add(srv.TokenizerPath, "the server's tokenizer_path", true)
 	add(srv.ModelPath, "the server's model_path", true)
-	for _, m := range srv.Models {
-		if m.ID == served {
-			add(m.Root, "the server's root of "+string(served), true)
-		}
+	if card, ok := weightsOf(served, srv); ok {
+		add(card.Root, "the server's root of "+string(card.ID), true)
 	}
 	add(srv.ModelID, "the server's model_id", true)
 	if IsPath(asked.Asked) || IsRepo(asked.Asked) {
