@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -223,12 +224,15 @@ func check(def *flagDef, v string) *fault {
 	flag := "--" + def.name
 	switch def.kind {
 	case kindInt:
-		if _, err := pyInt(v); err != nil {
-			return &fault{flag: flag, what: fmt.Sprintf("%q is not a whole number", v)}
+		switch _, err := pyInt(v); {
+		case errors.Is(err, strconv.ErrRange):
+			return &fault{flag: flag, what: v + " is too large a number"}
+		case err != nil:
+			return &fault{flag: flag, what: fmt.Sprintf("%q is not a whole number", v), cure: "write it in digits alone, such as 64"}
 		}
 	case kindFloat:
 		if _, err := pyFloat(v); err != nil {
-			return &fault{flag: flag, what: fmt.Sprintf("%q is not a number", v)}
+			return &fault{flag: flag, what: fmt.Sprintf("%q is not a number", v), cure: "write it as 0.5 or 2"}
 		}
 	case kindPositive:
 		if x, err := pyFloat(v); err != nil || !(x > 0) || math.IsInf(x, 0) {

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	"golang.org/x/term"
 
@@ -19,8 +21,8 @@ type console struct {
 	getenv   func(string) string
 }
 
-func newConsole() *console {
-	return &console{out: &checked{w: os.Stdout}, err: os.Stderr, getenv: os.Getenv, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
+func newConsole(out io.Writer) *console {
+	return &console{out: out, err: os.Stderr, getenv: os.Getenv, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
 }
 
 // say prints a line of result. What stands in it from servers, files or users is escaped by its room or by safe.
@@ -78,14 +80,18 @@ func faultLines(faults []fault) []string {
 
 // checked remembers that a write failed: a report that nobody could read is no success.
 type checked struct {
-	w   io.Writer
-	err error
+	w io.Writer
+	// gone is called when nobody reads any more.
+	gone func()
+	err  error
 }
 
 func (c *checked) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	if err != nil && c.err == nil {
-		c.err = err
+		if c.err = err; errors.Is(err, syscall.EPIPE) {
+			c.gone()
+		}
 	}
 	return n, err
 }

@@ -109,7 +109,9 @@ func reachable(host string) string {
 func (a *arguments) readAuth(t *bench.Target, j *job, getenv func(string) string) {
 	headers, err := parseHeaders(a.list("header"))
 	if err != nil {
-		a.wrong("header", err.Error(), "write it as --header Key=Value")
+		for _, line := range strings.Split(err.Error(), "\n") {
+			a.wrong("header", line, "write it as --header Key=Value")
+		}
 	}
 	extra := http.Header{}
 	for _, name := range slices.Sorted(maps.Keys(headers)) {

@@ -66,8 +66,7 @@ func (s *session) dryRun(ctx context.Context) int {
 			row.Due = &due
 		}
 		if err := rows.Encode(row); err != nil {
-			s.warn("servemark %s: %s", s.command, safe(err.Error()))
-			return exitFailed
+			return exitFailed // said by Main
 		}
 	}
 	s.say("fingerprint: %s (the same command, files and seed give the same)", s.plan.Fingerprint)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -19,20 +20,32 @@ import (
 func Main(args []string) int {
 	ctx, stop := interruptible()
 	defer stop()
-	c := newConsole()
+	out := &checked{w: os.Stdout, gone: stop}
+	c := newConsole(out)
 	code := execute(ctx, c, args)
-	if out, ok := c.out.(*checked); ok && out.err != nil && code != exitInterrupted {
+	switch {
+	case out.err == nil:
+		return code
+	case !errors.Is(out.err, syscall.EPIPE):
 		c.warn("servemark: the output could not be written: %v", out.err)
-		return worse(code, exitFailed)
+	case code == exitInterrupted:
+		c.warn("servemark: nobody reads the output any more: the run was ended as by Ctrl-C")
+	default:
+		c.warn("servemark: nobody reads the output any more: it is not whole")
 	}
-	return code
+	return worse(code, exitFailed)
 }
 
-// interruptible returns a context that the first Ctrl-C or SIGTERM ends; the second ends the process.
+// interruptible returns a context that the first Ctrl-C, SIGTERM or closed terminal ends; the second ends the process. A reader
+// of the output that goes away is told by the write, not by a signal that kills.
 func interruptible() (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // under nohup it is
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		<-signals
 		cancel()
@@ -62,6 +75,8 @@ func execute(ctx context.Context, c *console, args []string) int {
 	root.SetErr(c.err)
 	root.SetArgs(words)
 	root.SetVersionTemplate("servemark {{.Version}}\n")
+	root.SetHelpCommand(&cobra.Command{Use: "help [command]", Short: "The flags of a command",
+		RunE: func(_ *cobra.Command, rest []string) error { return c.helpFor(root, rest) }})
 	for _, cmd := range commands() {
 		root.AddCommand(&cobra.Command{
 			Use: cmd.name + " " + cmd.operands, Short: cmd.short, DisableFlagParsing: true,
@@ -78,6 +93,20 @@ func execute(ctx context.Context, c *console, args []string) int {
 		return exitUsage
 	}
 	return code
+}
+
+// helpFor prints the help of the command that words name, or of the program.
+func (c *console) helpFor(root *cobra.Command, words []string) error {
+	if len(words) == 0 {
+		return root.Help()
+	}
+	for _, cmd := range commands() {
+		if cmd.name == words[0] {
+			cmd.help(c)
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no command %q", words[0])
 }
 
 // command is one subcommand: parse its line, tell all faults, act.
@@ -126,7 +155,7 @@ func dashed(args []string) []string {
 
 // help prints a command's flags.
 func (cmd command) help(c *console) {
-	c.say("%s\n\nUsage: servemark %s %s", cmd.short, cmd.name, cmd.operands)
+	c.say("%s\n\nUsage: servemark %s", cmd.short, strings.TrimSpace(cmd.name+" "+cmd.operands))
 	if cmd.long != "" {
 		c.say("\n%s", cmd.long)
 	}
@@ -154,6 +183,10 @@ func isServerAddress(s string) bool {
 		return true
 	}
 	host, port, ok := strings.Cut(s, ":")
+	if end := strings.IndexByte(s, ']'); strings.HasPrefix(s, "[") && end > 0 { // IPv6
+		host = s[:end+1]
+		port, ok = strings.CutPrefix(s[end+1:], ":")
+	}
 	return ok && host != "" && port != "" && strings.Trim(strings.SplitN(port, "/", 2)[0], "0123456789") == ""
 }
 

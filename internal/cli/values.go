@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -83,6 +84,7 @@ const leastRate = 1e-6
 // parseHeaders reads KEY=VALUE words (or "Key: value"). Values may be secrets and stay out of messages.
 func parseHeaders(list []string) (map[string]string, error) {
 	out := map[string]string{}
+	var errs []error
 	for i, h := range list {
 		key, value, ok := strings.Cut(h, "=")
 		if k, v, colon := strings.Cut(h, ":"); colon && (!ok || len(k) < len(key)) && validHeaderName(k) {
@@ -90,12 +92,17 @@ func parseHeaders(list []string) (map[string]string, error) {
 		}
 		key = strings.TrimSpace(key)
 		if !ok || !validHeaderName(key) {
-			return nil, fmt.Errorf("entry %d is not KEY=VALUE", i+1)
+			errs = append(errs, fmt.Errorf("entry %d is not KEY=VALUE", i+1))
+			continue
 		}
 		if strings.ContainsAny(value, "\r\n\x00") {
-			return nil, fmt.Errorf("the value of %s holds a line break", key)
+			errs = append(errs, fmt.Errorf("the value of %s holds a line break", key))
+			continue
 		}
 		out[key] = strings.TrimSpace(value)
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
 	}
 	return out, nil
 }
