@@ -84,24 +84,22 @@ func (m message) text() (string, int, error) {
 	return b.String(), images, nil
 }
 
-func (s *Server) chat(w http.ResponseWriter, q *http.Request, f *Fault) {
+func (s *Server) chat(w http.ResponseWriter, q *http.Request, f *Fault) *wire.Error {
 	accepted := s.driver.now()
 	var body chatBody
 	if e := s.readBody(q, &body); e != nil {
-		s.refuse(w, q, e)
-		return
+		return e
 	}
 	if body.MaxCompletionTokens != nil {
 		body.MaxTokens = body.MaxCompletionTokens
 	}
 	a, e := s.chatAnswer(&body)
 	if e != nil {
-		s.refuse(w, q, e)
-		return
+		return e
 	}
 	r := s.newReply(accepted, &body.sampling, "chatcmpl-", []*answer{a})
 	d := s.chatDialect()
-	s.respond(w, q, f, r, &d)
+	return s.respond(w, q, f, r, &d)
 }
 
 func (s *Server) chatAnswer(body *chatBody) (*answer, *wire.Error) {

@@ -18,12 +18,11 @@ type completionBody struct {
 // completionFallback is the output limit of /v1/completions when the client names none.
 const completionFallback = 16
 
-func (s *Server) completions(w http.ResponseWriter, q *http.Request, f *Fault) {
+func (s *Server) completions(w http.ResponseWriter, q *http.Request, f *Fault) *wire.Error {
 	accepted := s.driver.now()
 	var body completionBody
 	if e := s.readBody(q, &body); e != nil {
-		s.refuse(w, q, e)
-		return
+		return e
 	}
 	var e *wire.Error
 	if body.Model != "" || s.cfg.Flavour != Truss {
@@ -36,18 +35,15 @@ func (s *Server) completions(w http.ResponseWriter, q *http.Request, f *Fault) {
 		e = badRequest("echo is not offered by this simulated server.")
 	}
 	if e != nil {
-		s.refuse(w, q, e)
-		return
+		return e
 	}
 	prompts, batch, err := s.prompts(body.Prompt)
 	if err != nil {
-		s.refuse(w, q, badRequest("%v", err))
-		return
+		return badRequest("%v", err)
 	}
 	answers, e := s.answersFor(prompts, &body.sampling, completionFallback)
 	if e != nil {
-		s.refuse(w, q, e)
-		return
+		return e
 	}
 	prefix := "cmpl-"
 	if s.cfg.Flavour == LlamaCpp { // which gives completions the ids of chats
@@ -55,7 +51,7 @@ func (s *Server) completions(w http.ResponseWriter, q *http.Request, f *Fault) {
 	}
 	r := s.newReply(accepted, &body.sampling, prefix, answers)
 	r.Batch = batch
-	s.respond(w, q, f, r, &wire.Completion{Chat: s.chatDialect()})
+	return s.respond(w, q, f, r, &wire.Completion{Chat: s.chatDialect()})
 }
 
 // answersFor plans one answer for each prompt of token ids.

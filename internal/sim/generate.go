@@ -29,12 +29,11 @@ type generateBody struct {
 // generateFallback is SGLang's output limit when the client names none.
 const generateFallback = 128
 
-func (s *Server) generate(w http.ResponseWriter, q *http.Request, f *Fault) {
+func (s *Server) generate(w http.ResponseWriter, q *http.Request, f *Fault) *wire.Error {
 	accepted := s.driver.now()
 	var body generateBody
 	if e := s.readBody(q, &body); e != nil {
-		s.refuse(w, q, e)
-		return
+		return e
 	}
 	p := sampling{MaxTokens: body.Params.MaxNewTokens, MinTokens: body.Params.MinNewTokens, IgnoreEOS: body.Params.IgnoreEOS, Stop: body.Params.Stop,
 		Temperature: body.Params.Temperature, TopP: body.Params.TopP, N: body.Params.N, Stream: body.Stream, Interval: body.Params.Interval, LoraPath: body.LoRA}
@@ -43,8 +42,7 @@ func (s *Server) generate(w http.ResponseWriter, q *http.Request, f *Fault) {
 		e = s.loaded(p.LoraPath)
 	}
 	if e != nil {
-		s.refuse(w, q, generateError(e))
-		return
+		return generateError(e)
 	}
 	raw := body.Text
 	if len(raw) == 0 || string(raw) == "null" {
@@ -52,13 +50,11 @@ func (s *Server) generate(w http.ResponseWriter, q *http.Request, f *Fault) {
 	}
 	prompts, batch, err := s.prompts(raw)
 	if err != nil {
-		s.refuse(w, q, generateError(badRequest("%v", err)))
-		return
+		return generateError(badRequest("%v", err))
 	}
 	answers, e := s.answersFor(prompts, &p, generateFallback)
 	if e != nil {
-		s.refuse(w, q, generateError(e))
-		return
+		return generateError(e)
 	}
 	r := s.newReply(accepted, &p, "", answers)
 	r.Batch = batch
@@ -66,7 +62,7 @@ func (s *Server) generate(w http.ResponseWriter, q *http.Request, f *Fault) {
 	if json.Unmarshal(body.RID, &rid) == nil && rid != "" {
 		r.ID = rid
 	}
-	s.respond(w, q, f, r, &wire.Generate{})
+	return s.respond(w, q, f, r, &wire.Generate{})
 }
 
 // generateError puts the error in the shape of the native route: the message alone inside "error".

@@ -8,7 +8,7 @@ import (
 )
 
 // triton answers Triton's generate_stream: one event per step with the new text, no usage, no end marker.
-func (s *Server) triton(w http.ResponseWriter, q *http.Request, f *Fault) {
+func (s *Server) triton(w http.ResponseWriter, q *http.Request, f *Fault) *wire.Error {
 	accepted := s.driver.now()
 	var body struct {
 		Text      *string      `json:"text_input"`
@@ -19,36 +19,26 @@ func (s *Server) triton(w http.ResponseWriter, q *http.Request, f *Fault) {
 		Stream    bool         `json:"stream"`
 	}
 	if e := s.readBody(q, &body); e != nil {
-		s.refuse(w, q, tritonError(e))
-		return
+		return e
 	}
 	if body.Text == nil {
-		s.refuse(w, q, tritonError(badRequest("input 'text_input' is missing")))
-		return
+		return badRequest("input 'text_input' is missing")
 	}
 	p := sampling{MaxTokens: body.MaxTokens, MinTokens: body.MinLength, Stop: body.Stop, Stream: true, IgnoreEOS: body.EndID >= s.vocab}
 	if e := p.check(TRT); e != nil {
-		s.refuse(w, q, tritonError(e))
-		return
+		return e
 	}
 	answers, e := s.answersFor([][]int{s.tok.Encode(*body.Text)}, &p, completionFallback)
 	if e != nil {
-		s.refuse(w, q, tritonError(e))
-		return
+		return e
 	}
 	r := s.newReply(accepted, &p, "", answers)
 	r.stream = body.Stream || q.URL.Path[len(q.URL.Path)-1] == 'm'
-	s.respond(w, q, f, r, &wire.Triton{Model: q.PathValue("model")})
-}
-
-// tritonError is Triton's shape: {"error":"…"}.
-func tritonError(e *wire.Error) *wire.Error {
-	e.Form = wire.FormBare
-	return e
+	return s.respond(w, q, f, r, &wire.Triton{Model: q.PathValue("model")})
 }
 
 // tgiGenerate answers TGI's own /generate and /generate_stream.
-func (s *Server) tgiGenerate(w http.ResponseWriter, q *http.Request, f *Fault) {
+func (s *Server) tgiGenerate(w http.ResponseWriter, q *http.Request, f *Fault) *wire.Error {
 	accepted := s.driver.now()
 	var body struct {
 		Inputs     *string `json:"inputs"`
@@ -58,26 +48,23 @@ func (s *Server) tgiGenerate(w http.ResponseWriter, q *http.Request, f *Fault) {
 		} `json:"parameters"`
 	}
 	if e := s.readBody(q, &body); e != nil {
-		s.refuse(w, q, tritonError(e))
-		return
+		return e
 	}
 	if body.Inputs == nil {
-		s.refuse(w, q, tritonError(badRequest("Input validation error: `inputs` is missing")))
-		return
+		return badRequest("Input validation error: `inputs` is missing")
 	}
 	p := sampling{MaxTokens: body.Parameters.MaxNewTokens, Stop: body.Parameters.Stop}
 	answers, e := s.answersFor([][]int{s.tok.Encode(*body.Inputs)}, &p, 100)
 	if e != nil {
-		s.refuse(w, q, tritonError(e))
-		return
+		return e
 	}
 	r := s.newReply(accepted, &p, "", answers)
 	r.stream = q.URL.Path == "/generate_stream"
-	s.respond(w, q, f, r, &wire.TGIStream{})
+	return s.respond(w, q, f, r, &wire.TGIStream{})
 }
 
 // llamaCompletion answers llama.cpp's own /completion.
-func (s *Server) llamaCompletion(w http.ResponseWriter, q *http.Request, f *Fault) {
+func (s *Server) llamaCompletion(w http.ResponseWriter, q *http.Request, f *Fault) *wire.Error {
 	accepted := s.driver.now()
 	var body struct {
 		Prompt    json.RawMessage `json:"prompt"`
@@ -87,8 +74,7 @@ func (s *Server) llamaCompletion(w http.ResponseWriter, q *http.Request, f *Faul
 		Stream    bool            `json:"stream"`
 	}
 	if e := s.readBody(q, &body); e != nil {
-		s.refuse(w, q, e)
-		return
+		return e
 	}
 	p := sampling{MaxTokens: body.NPredict, Stop: body.Stop, IgnoreEOS: body.IgnoreEOS, Stream: body.Stream}
 	e := p.check(LlamaCpp)
@@ -100,13 +86,11 @@ func (s *Server) llamaCompletion(w http.ResponseWriter, q *http.Request, f *Faul
 		e = badRequest("lists of prompts are not offered by this simulated server on this route")
 	}
 	if e != nil {
-		s.refuse(w, q, e)
-		return
+		return e
 	}
 	answers, e := s.answersFor(prompts, &p, 0)
 	if e != nil {
-		s.refuse(w, q, e)
-		return
+		return e
 	}
-	s.respond(w, q, f, s.newReply(accepted, &p, "", answers), &wire.Llama{Chat: s.chatDialect()})
+	return s.respond(w, q, f, s.newReply(accepted, &p, "", answers), &wire.Llama{Chat: s.chatDialect()})
 }

@@ -24,12 +24,11 @@ type pooling struct {
 }
 
 // pool checks the prompts and answers when the engine has read them all.
-func (s *Server) pool(w http.ResponseWriter, q *http.Request, f *Fault, accepted time.Duration, x pooling) {
+func (s *Server) pool(w http.ResponseWriter, q *http.Request, f *Fault, accepted time.Duration, x pooling) *wire.Error {
 	p := sampling{LoraPath: x.lora}
 	if x.model != "" {
 		if e := s.summon(&p, x.model); e != nil {
-			s.refuse(w, q, e)
-			return
+			return e
 		}
 	}
 	answers := make([]*answer, len(x.prompts))
@@ -43,12 +42,11 @@ func (s *Server) pool(w http.ResponseWriter, q *http.Request, f *Fault, accepted
 			e = s.tooLong(len(ids), 0)
 		}
 		if e != nil {
-			s.refuse(w, q, e)
-			return
+			return e
 		}
 		answers[i] = &answer{Answer: wire.Answer{Prompt: ids}, adapter: p.LoraPath.of(i)}
 	}
-	s.respond(w, q, f, s.newReply(accepted, &p, x.prefix, answers), x.dialect)
+	return s.respond(w, q, f, s.newReply(accepted, &p, x.prefix, answers), x.dialect)
 }
 
 // truncated cuts a prompt to its first tokens where vLLM is asked to: to so many, or to what fits (-1).
@@ -69,7 +67,7 @@ func (s *Server) truncated(ids []int, to *int) ([]int, *wire.Error) {
 }
 
 // embeddings answers /v1/embeddings.
-func (s *Server) embeddings(w http.ResponseWriter, q *http.Request, f *Fault) {
+func (s *Server) embeddings(w http.ResponseWriter, q *http.Request, f *Fault) *wire.Error {
 	accepted := s.driver.now()
 	var body struct {
 		Model    string          `json:"model"`
@@ -83,15 +81,13 @@ func (s *Server) embeddings(w http.ResponseWriter, q *http.Request, f *Fault) {
 		e = s.unknownModel("")
 	}
 	if e != nil {
-		s.refuse(w, q, e)
-		return
+		return e
 	}
 	prompts, _, err := s.prompts(body.Input)
 	if err != nil {
-		s.refuse(w, q, badRequest("%v", err))
-		return
+		return badRequest("%v", err)
 	}
-	s.pool(w, q, f, accepted, pooling{model: body.Model, lora: body.LoRA, prompts: prompts, truncate: body.Truncate, prefix: "embd-",
+	return s.pool(w, q, f, accepted, pooling{model: body.Model, lora: body.LoRA, prompts: prompts, truncate: body.Truncate, prefix: "embd-",
 		dialect: &wire.Embedding{Base64: body.Form == "base64"}})
 }
 
@@ -101,7 +97,7 @@ func (s *Server) pair(query, document []int) []int {
 }
 
 // rerank answers /v1/rerank and its other names.
-func (s *Server) rerank(w http.ResponseWriter, q *http.Request, f *Fault) {
+func (s *Server) rerank(w http.ResponseWriter, q *http.Request, f *Fault) *wire.Error {
 	accepted := s.driver.now()
 	var body struct {
 		Model     string       `json:"model"`
@@ -122,8 +118,7 @@ func (s *Server) rerank(w http.ResponseWriter, q *http.Request, f *Fault) {
 		e = badRequest("top_n must be at least 1, got %d", *body.Top)
 	}
 	if e != nil {
-		s.refuse(w, q, e)
-		return
+		return e
 	}
 	d := &wire.Ranking{Flavour: s.cfg.Flavour}
 	if body.Top != nil {
@@ -141,7 +136,7 @@ func (s *Server) rerank(w http.ResponseWriter, q *http.Request, f *Fault) {
 		x.prompts = append(x.prompts, s.pair(query, s.tok.Encode(text)))
 		d.Scores = append(d.Scores, relevance(body.Query, text))
 	}
-	s.pool(w, q, f, accepted, x)
+	return s.pool(w, q, f, accepted, x)
 }
 
 // relevance is the share of the query's words that a document has, told apart by a trace of its own.
@@ -159,7 +154,7 @@ func relevance(query, document string) float64 {
 func fraction(h uint64) float64 { return float64(h>>11) / (1 << 53) }
 
 // score answers vLLM's /v1/score: two texts, one with several, or as many as there are of the other.
-func (s *Server) score(w http.ResponseWriter, q *http.Request, f *Fault) {
+func (s *Server) score(w http.ResponseWriter, q *http.Request, f *Fault) *wire.Error {
 	accepted := s.driver.now()
 	var body struct {
 		Model     string       `json:"model"`
@@ -173,14 +168,12 @@ func (s *Server) score(w http.ResponseWriter, q *http.Request, f *Fault) {
 		Truncate  *int         `json:"truncate_prompt_tokens"`
 	}
 	if e := s.readBody(q, &body); e != nil {
-		s.refuse(w, q, e)
-		return
+		return e
 	}
 	one := slices.Concat(body.Text1, body.Data1, body.Queries)
 	two := slices.Concat(body.Text2, body.Data2, body.Documents, body.Items)
 	if len(one) == 0 || len(two) == 0 || len(one) > 1 && len(one) != len(two) {
-		s.refuse(w, q, badRequest("texts to score must be 1 and 1, 1 and N or N and N; there are %d and %d", len(one), len(two)))
-		return
+		return badRequest("texts to score must be 1 and 1, 1 and N or N and N; there are %d and %d", len(one), len(two))
 	}
 	d := &wire.Scores{}
 	x := pooling{model: body.Model, truncate: body.Truncate, prefix: "score-", dialect: d}
@@ -189,11 +182,11 @@ func (s *Server) score(w http.ResponseWriter, q *http.Request, f *Fault) {
 		x.prompts = append(x.prompts, s.pair(s.tok.Encode(first), s.tok.Encode(text)))
 		d.Scores = append(d.Scores, relevance(first, text))
 	}
-	s.pool(w, q, f, accepted, x)
+	return s.pool(w, q, f, accepted, x)
 }
 
 // scoreLabels answers SGLang's /v1/score: how probable each label is after the query and each item.
-func (s *Server) scoreLabels(w http.ResponseWriter, q *http.Request, f *Fault) {
+func (s *Server) scoreLabels(w http.ResponseWriter, q *http.Request, f *Fault) *wire.Error {
 	accepted := s.driver.now()
 	var body struct {
 		Model     string          `json:"model"`
@@ -204,13 +197,11 @@ func (s *Server) scoreLabels(w http.ResponseWriter, q *http.Request, f *Fault) {
 		ItemFirst bool            `json:"item_first"`
 	}
 	if e := s.readBody(q, &body); e != nil {
-		s.refuse(w, q, e)
-		return
+		return e
 	}
 	query, _, err := s.prompts(body.Query)
 	if err != nil || len(query) != 1 {
-		s.refuse(w, q, badRequest("query must be a text or token ids"))
-		return
+		return badRequest("query must be a text or token ids")
 	}
 	items, _, err := s.prompts(body.Items)
 	switch {
@@ -222,8 +213,7 @@ func (s *Server) scoreLabels(w http.ResponseWriter, q *http.Request, f *Fault) {
 		err = s.checkIDs(body.Labels)
 	}
 	if err != nil {
-		s.refuse(w, q, badRequest("%v", err))
-		return
+		return badRequest("%v", err)
 	}
 	d := &wire.LabelScores{}
 	x := pooling{model: body.Model, prefix: "score-", dialect: d}
@@ -235,7 +225,7 @@ func (s *Server) scoreLabels(w http.ResponseWriter, q *http.Request, f *Fault) {
 		x.prompts = append(x.prompts, ids)
 		d.Scores = append(d.Scores, labelScores(ids, body.Labels, body.Softmax))
 	}
-	s.pool(w, q, f, accepted, x)
+	return s.pool(w, q, f, accepted, x)
 }
 
 // labelScores are the labels' probabilities after a prompt: among the labels alone, or among all tokens, of which the labels

@@ -93,8 +93,8 @@ func (r *reply) take(ctx context.Context, buf []release, idle time.Duration) ([]
 	}
 }
 
-// respond submits the answers and writes them as the engine releases them.
-func (s *Server) respond(w http.ResponseWriter, q *http.Request, f *Fault, r *reply, d wire.Dialect) {
+// respond submits the answers and writes them as the engine releases them. The error is the engine's refusal, before anything is written.
+func (s *Server) respond(w http.ResponseWriter, q *http.Request, f *Fault, r *reply, d wire.Dialect) *wire.Error {
 	r.wake = make(chan struct{}, 1)
 	o := newOutlet(w, q, f)
 	for i, a := range r.answers {
@@ -106,8 +106,7 @@ func (s *Server) respond(w http.ResponseWriter, q *http.Request, f *Fault, r *re
 	}
 	if err := s.driver.submit(r.answers, r.accepted); err != nil {
 		s.abandon(r)
-		s.refuse(w, q, badRequest("%v", err))
-		return
+		return badRequest("%v", err)
 	}
 	var err error
 	if r.stream {
@@ -119,6 +118,7 @@ func (s *Server) respond(w http.ResponseWriter, q *http.Request, f *Fault, r *re
 		s.abandon(r)
 	}
 	s.driver.note(func(e *engine.Engine) { s.truth.close(r, o.fault, err) })
+	return nil
 }
 
 func (s *Server) abandon(r *reply) {

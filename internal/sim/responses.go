@@ -59,7 +59,7 @@ func (t *responsesTool) UnmarshalJSON(b []byte) error {
 // MarshalJSON gives the tool back as it came.
 func (t responsesTool) MarshalJSON() ([]byte, error) { return t.raw, nil }
 
-func (s *Server) responses(w http.ResponseWriter, q *http.Request, f *Fault) {
+func (s *Server) responses(w http.ResponseWriter, q *http.Request, f *Fault) *wire.Error {
 	accepted := s.driver.now()
 	var body responsesBody
 	e := s.readBody(q, &body)
@@ -69,18 +69,16 @@ func (s *Server) responses(w http.ResponseWriter, q *http.Request, f *Fault) {
 		a, e = s.respondingAnswer(&body, &p)
 	}
 	if e != nil {
-		e.Form = wire.FormNested
 		if s.cfg.Flavour == SGLang {
 			e.Kind = "invalid_request_error"
 		}
-		s.refuse(w, q, e)
-		return
+		return e
 	}
 	r := s.newReply(accepted, &p, "resp_", []*answer{a})
 	r.ID = "resp_" + strings.TrimPrefix(r.ID, "resp_")
 	d := &wire.Responses{Manners: s.manners, NoUsage: s.cfg.Usage == UsageNever, Echo: s.echo(&body, a)}
 	d.Summary = s.cfg.Flavour == SGLang && body.Reasoning != nil && body.Reasoning.Summary != nil
-	s.respond(w, q, f, r, d)
+	return s.respond(w, q, f, r, d)
 }
 
 // heldBack is what SGLang takes off max_output_tokens before it generates (0.5.23).

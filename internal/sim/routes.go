@@ -1,6 +1,10 @@
 package sim
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/servemark/servemark/internal/sim/wire"
+)
 
 // paths fills the table of a flavour's routes; any path that is not in it is the flavour's 404.
 type paths struct {
@@ -15,12 +19,29 @@ func (p paths) plain(h http.HandlerFunc, patterns ...string) {
 	}
 }
 
+// generation answers a request that goes through the engine, or returns why it is refused.
+type generation func(http.ResponseWriter, *http.Request, *Fault) *wire.Error
+
+// refusing gives a route's refusals a form of their own.
+func (h generation) refusing(form wire.Form) generation {
+	return func(w http.ResponseWriter, q *http.Request, f *Fault) *wire.Error {
+		e := h(w, q, f)
+		if e != nil {
+			e.Form = form
+		}
+		return e
+	}
+}
+
 // gen adds a route that asks the engine, and to which faults happen.
-func (p paths) gen(h func(http.ResponseWriter, *http.Request, *Fault), patterns ...string) {
+func (p paths) gen(h generation, patterns ...string) {
 	p.plain(func(w http.ResponseWriter, q *http.Request) {
 		f := p.s.nextFault()
-		if !p.s.stopEarly(w, q, f) {
-			h(w, q, f)
+		if p.s.stopEarly(w, q, f) {
+			return
+		}
+		if e := h(w, q, f); e != nil {
+			p.s.refuse(w, q, e)
 		}
 	}, patterns...)
 }
@@ -46,12 +67,12 @@ func (s *Server) routes() *http.ServeMux {
 	case TRT:
 		p.plain(s.version, "GET /version")
 		p.plain(s.health, "GET /{$}", "GET /v2/health/ready", "GET /v2/health/live")
-		p.gen(s.triton, "POST /v2/models/{model}/generate_stream", "POST /v2/models/{model}/generate")
+		p.gen(generation(s.triton).refusing(wire.FormBare), "POST /v2/models/{model}/generate_stream", "POST /v2/models/{model}/generate")
 	case TGI:
 		p.plain(s.info, "GET /info")
 		p.plain(s.health, "GET /ping")
 		p.plain(s.tokenizeTGI, "POST /tokenize")
-		p.gen(s.tgiGenerate, "POST /generate", "POST /generate_stream")
+		p.gen(generation(s.tgiGenerate).refusing(wire.FormBare), "POST /generate", "POST /generate_stream")
 	case Truss:
 		p.plain(s.health, "GET /{$}")
 		p.gen(s.completions, "POST /v1/models/model:predict")
@@ -63,7 +84,7 @@ func (s *Server) routes() *http.ServeMux {
 
 func (p paths) vllm() {
 	s := p.s
-	p.gen(s.responses, "POST /v1/responses")
+	p.gen(generation(s.responses).refusing(wire.FormNested), "POST /v1/responses")
 	p.gen(s.rerank, "POST /v1/rerank", "POST /rerank", "POST /v2/rerank")
 	p.gen(s.score, "POST /v1/score", "POST /score")
 	p.plain(s.metrics, "GET /metrics")
@@ -91,7 +112,7 @@ func (p paths) llamaCpp() {
 func (p paths) sglang() {
 	s := p.s
 	p.gen(s.generate, "POST /generate")
-	p.gen(s.responses, "POST /v1/responses")
+	p.gen(generation(s.responses).refusing(wire.FormNested), "POST /v1/responses")
 	p.gen(s.rerank, "POST /v1/rerank", "PUT /v1/rerank")
 	p.gen(s.scoreLabels, "POST /v1/score")
 	p.plain(s.metrics, "GET /metrics")
