@@ -148,12 +148,12 @@ func readSide(operand string) (side, error) {
 func readRuns(file string) ([]experiment.Result, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, err
+		return nil, unusable(file, err, "name a journal, a result file, or a folder of them")
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte(`{"servemark_journal"`)) {
 		runs, err := experiment.ReadResults(bytes.NewReader(text))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return nil, fmt.Errorf("%s: %w; name a journal, or a result file of sglang.bench_serving, vllm bench serve or servemark", file, err)
 		}
 		return runs, nil
 	}

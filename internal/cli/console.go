@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
 	"golang.org/x/term"
 
+	"github.com/servemark/servemark/internal/bench"
 	"github.com/servemark/servemark/internal/report"
 )
 
@@ -37,19 +39,21 @@ func safe(s string) string { return report.Escape(s) }
 // refuse prints every fault of a command and returns the exit code.
 func (c *console) refuse(command string, code int, faults []string) int {
 	when := "nothing was sent"
-	if code == exitUsage {
+	switch {
+	case slices.Contains([]string{"report", "compare", "explain", "tokenize", "sim"}, command):
+		when = "" // they ask nobody
+	case code == exitUsage:
 		when = "nothing was asked of any server"
 	}
 	return c.refuseWhen(command, code, when, faults)
 }
 
-// refuseWhen is refuse with what had happened by then.
+// refuseWhen is refuse with what had happened by then; "" tells nothing of it.
 func (c *console) refuseWhen(command string, code int, when string, faults []string) int {
-	head := "1 fault"
-	if len(faults) > 1 {
-		head = fmt.Sprintf("%d faults", len(faults))
+	if when != "" {
+		when = ", " + when
 	}
-	c.warn("servemark %s: %s, %s:", command, head, when)
+	c.warn("servemark %s: %s%s:", command, bench.Number(len(faults), "fault"), when)
 	for _, f := range faults {
 		for i, line := range strings.Split(f, "\n") {
 			mark := "  - "

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/servemark/servemark/internal/bench"
 	"github.com/servemark/servemark/internal/plan"
@@ -37,7 +38,11 @@ func (a *arguments) goals() []bench.Goal {
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		a.wrong("goals", err.Error(), "name a text file with one goal a line")
+		a.wrong("goals", path+": "+whyNot(err), "name a text file with one goal a line")
+		return out
+	}
+	if !utf8.Valid(b) {
+		a.wrong("goals", path+" is no text", goalForm)
 		return out
 	}
 	n, found := 0, 0

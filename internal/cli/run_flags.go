@@ -89,7 +89,7 @@ type runReader struct {
 func (r *runReader) target(getenv func(string) string) {
 	t := &r.job.spec.Target
 	if len(r.rest) == 0 {
-		r.faults = append(r.faults, fault{what: "no server named", cure: "type servemark run http://localhost:8000"})
+		r.faults = append(r.faults, fault{what: "no server named", cure: "give its address, such as http://localhost:8000"})
 	}
 	for i, address := range r.rest {
 		base, user, notes, err := endpoint.NormalizeBase(address)
@@ -158,7 +158,7 @@ func (r *runReader) load() {
 	if r.typed("ca-cert") {
 		roots, err := load.RootCAs(r.text("ca-cert"))
 		if err != nil {
-			r.wrong("ca-cert", err.Error(), "")
+			r.wrong("ca-cert", err.Error(), "name a PEM file")
 		}
 		r.job.roots = roots
 	}

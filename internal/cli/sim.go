@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/servemark/servemark/internal/sim"
 	"github.com/servemark/servemark/internal/sim/flood"
@@ -51,7 +53,7 @@ func (c *console) simulate(ctx context.Context, a *arguments) int {
 	if path := a.text("log-bodies"); path != "" {
 		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {
-			return c.refuse("sim", exitRefused, []string{"--log-bodies: " + err.Error()})
+			return c.refuse("sim", exitRefused, []string{"--log-bodies " + unusable(path, err, "name a file in a folder of yours").Error()})
 		}
 		defer f.Close()
 		cfg.LogBodies = f
@@ -71,7 +73,11 @@ func (c *console) simulate(ctx context.Context, a *arguments) int {
 func (c *console) serveOn(ctx context.Context, address, what string, serve func(context.Context, net.Listener) error) int {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return c.refuse("sim", exitRefused, []string{fmt.Sprintf("cannot listen on %s: %v; choose another --port", address, err)})
+		cure := "choose another --port"
+		if !errors.Is(err, syscall.EADDRINUSE) && !errors.Is(err, fs.ErrPermission) {
+			cure = "choose an address of this machine with --host (127.0.0.1, or 0.0.0.0 for all)"
+		}
+		return c.refuse("sim", exitRefused, []string{fmt.Sprintf("cannot listen on %s: %v; %s", address, err, cure)})
 	}
 	c.say("%s on http://%s (Ctrl-C ends it)", safe(what), l.Addr())
 	err = serve(ctx, l)

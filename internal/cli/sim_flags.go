@@ -86,6 +86,9 @@ func simConfig(a *arguments, getenv func(string) string) sim.Config {
 		if a.typed(name) || *to == "" {
 			*to = a.text(name)
 		}
+		if strings.TrimSpace(*to) == "" && (name == "served-model-name" || name == "model") {
+			a.wrong(name, "is empty", "name one, or leave the flag out")
+		}
 	}
 	for name, to := range map[string]*int{"answer-tokens": &cfg.AnswerTokens, "reasoning-tokens": &cfg.ReasoningTokens, "max-model-len": &cfg.MaxModelLen,
 		"max-seqs": &cfg.MaxSeqs, "tokens-per-chunk": &cfg.TokensPerChunk} {
@@ -146,7 +149,11 @@ func simBase(a *arguments) sim.Config {
 		p, err = sim.ReadPreset(f)
 	}
 	if err != nil {
-		a.wrong("preset", err.Error(), "")
+		if exists(name) {
+			a.wrong("preset", name+": "+whyNot(err), "a preset's file is JSON; docs/sim.md has one")
+		} else {
+			a.wrong("preset", err.Error(), "")
+		}
 		a.refused["preset"] = true // what would be missing from it is no fault of its own
 		return sim.Config{}
 	}

@@ -227,7 +227,7 @@ func (s *sweep) resume() (*experiment.State, map[int]experiment.Outcome, int) {
 		return nil, done, exitOK
 	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return nil, nil, s.refuse("sweep", exitRefused, []string{err.Error()})
+		return nil, nil, s.refuse("sweep", exitRefused, []string{"the folder of the sweep cannot be made: " + unusable(s.dir, err, "name another with --dir, or - for none").Error()})
 	}
 	asked := maps.Clone(s.a.values)
 	for _, name := range []string{"dir", "format", "gpus", "goal", "goals", "no-progress", "header"} { // how it is shown, and what may be secret

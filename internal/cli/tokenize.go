@@ -42,7 +42,7 @@ func (c *console) tokenize(ctx context.Context, a *arguments) int {
 		a.wrong("tokenizer", "is required", "give a tokenizer.json, its folder or org/name")
 	}
 	if len(a.rest) > 1 {
-		a.faults = append(a.faults, fault{what: fmt.Sprintf("takes one file, got %d", len(a.rest))})
+		a.faults = append(a.faults, fault{what: fmt.Sprintf("takes one file, got %d", len(a.rest)), cure: "a text itself is given on the standard input"})
 	}
 	modes := 0
 	for _, m := range []string{"compare", "decode", "jsonl", "count"} {
@@ -89,6 +89,8 @@ func (c *console) tokenizeWith(ctx context.Context, a *arguments) error {
 		f, err := os.Open(a.rest[0])
 		if err == nil {
 			defer f.Close()
+		} else {
+			err = unusable(a.rest[0], err, "FILE is a file with the text; a text itself is given on the standard input: echo 'some text' | servemark tokenize …")
 		}
 		in, errs = f, append(errs, err)
 	}
@@ -103,7 +105,7 @@ func (c *console) tokenizeWith(ctx context.Context, a *arguments) error {
 	}
 	raw, err := io.ReadAll(in)
 	if err != nil {
-		return err
+		return unusable(in.(*os.File).Name(), err, "name a file with a text")
 	}
 	switch {
 	case a.on("decode"):

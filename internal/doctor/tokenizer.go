@@ -57,10 +57,25 @@ type Finder struct {
 func (f *Finder) Named(ctx context.Context, source bench.TokenizerSource) (Tokenizer, error) {
 	t, err := f.open(ctx, source)
 	if err != nil {
-		return Tokenizer{}, fmt.Errorf("--tokenizer %s: %w", source, err)
+		if words, ok := strings.CutPrefix(err.Error(), fmt.Sprintf("tokenizer %s: ", source)); ok {
+			err = errors.New(words) // the name stands in front already
+		}
+		return Tokenizer{}, fmt.Errorf("--tokenizer %s: %w%s", source, err, cureOf(source, err))
 	}
 	t.From = "--tokenizer"
 	return t, nil
+}
+
+// cureOf is what to do about a file that is no tokenizer, where the error does not say it itself.
+func cureOf(source bench.TokenizerSource, err error) string {
+	info, statErr := os.Stat(expandHome(string(source)))
+	switch {
+	case statErr != nil || strings.Contains(err.Error(), "; "):
+		return ""
+	case !info.IsDir() && info.Size() < 1<<10:
+		return "; the download may have failed: bring the model's tokenizer.json again"
+	}
+	return "; name the model's tokenizer.json, its folder, or org/name"
 }
 
 // Find tries what the server declared and what the user typed as a model, then the server's own route. Failing sources are

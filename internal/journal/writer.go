@@ -149,13 +149,16 @@ func (w *Writer) line(v any) error {
 // fault words an error of the system.
 func (w *Writer) fault(err error) error {
 	if full(err) {
-		return fmt.Errorf("journal %s: the disk (or the quota) is full; %s safe; free some space: %w",
+		return fmt.Errorf("journal %s: the disk (or the quota) is full%s; free some space: %w",
 			w.path, w.saved(), err)
 	}
-	return fmt.Errorf("journal %s cannot be written; %s safe: %w", w.path, w.saved(), err)
+	return fmt.Errorf("journal %s cannot be written%s: %w", w.path, w.saved(), err)
 }
 
-// saved names what was written before a fault, with its verb.
+// saved says what was written before a fault, if anything was.
 func (w *Writer) saved() string {
-	return fmt.Sprintf("the %s written before %s", bench.Number(w.records, "record"), bench.Agree(w.records, "is", "are"))
+	if w.records == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; the %s written before %s safe", bench.Number(w.records, "record"), bench.Agree(w.records, "is", "are"))
 }
