@@ -115,20 +115,12 @@ func orderIntervalOf(n int64, effective, p float64) (low, high int64) {
 	return low, high
 }
 
-// shareInterval bounds a share of k in n independent values at 95 % (Clopper and Pearson's exact interval); k and n need not be
-// whole, as effective numbers are not.
+// shareInterval bounds a share of k in n independent values at 95 %.
 func shareInterval(k, n float64) (low, high float64) {
-	low, high = 0, 1
 	if n <= 0 {
-		return low, high
+		return 0, 1
 	}
-	if k > 0 {
-		low = inverseBeta(k, n-k+1, tail)
-	}
-	if k < n {
-		high = inverseBeta(k+1, n-k, 1-tail)
-	}
-	return low, high
+	return shareBounds(k, n, tail)
 }
 
 // inverseBeta returns x with P(beta(a, b) ≤ x) = p.

@@ -34,8 +34,8 @@ type Evidence struct {
 	Low      float64  `json:"low"`
 	High     float64  `json:"high"`
 	Standing Standing `json:"standing"`
-	// BestCase is true where the run was ended early: what had not been answered counts as perfect, so that Value is the best that
-	// could have come of it.
+	// BestCase is true where the last run was ended early by this goal: Value is then the best that could have come of it, all that was
+	// not answered being taken as perfect.
 	BestCase bool `json:"best_case,omitempty"`
 
 	// overflows is true where a run has not settled and the second half of it is past the bound of a mean by a factor of
@@ -145,14 +145,7 @@ func (e *Evidence) decide(means []float64, doubt, full float64) {
 	share, ok := targetShare(e.Goal)
 	if ok && e.Goal.Metric != "itl" && e.Goal.Metric != "chunk_gap" {
 		e.Target = share
-		k := e.Value * e.Effective
-		e.Low, e.High = 0, 1
-		if k > 0 {
-			e.Low = inverseBeta(k, e.Effective-k+1, doubt)
-		}
-		if k < e.Effective {
-			e.High = inverseBeta(k+1, e.Effective-k, 1-doubt)
-		}
+		e.Low, e.High = shareBounds(e.Value*e.Effective, e.Effective, doubt)
 	} else {
 		e.Target = e.Goal.Bound
 		if ok {
@@ -174,6 +167,19 @@ func (e *Evidence) decide(means []float64, doubt, full float64) {
 	case atLeast && e.High < e.Target, !atLeast && e.Low > e.Target:
 		e.Standing = Missed
 	}
+}
+
+// shareBounds bound a share of k in n independent values, each side with a doubt (Clopper and Pearson's exact interval); k and n need
+// not be whole, as effective numbers are not.
+func shareBounds(k, n, doubt float64) (low, high float64) {
+	low, high = 0, 1
+	if k > 0 {
+		low = inverseBeta(k, n-k+1, doubt)
+	}
+	if k < n {
+		high = inverseBeta(k+1, n-k, 1-doubt)
+	}
+	return low, high
 }
 
 // targetShare is the share of requests that must be within the bound; ok is false for a goal on a mean.
