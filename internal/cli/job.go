@@ -8,6 +8,7 @@ import (
 	"github.com/servemark/servemark/internal/bench"
 	"github.com/servemark/servemark/internal/endpoint"
 	"github.com/servemark/servemark/internal/report"
+	"github.com/servemark/servemark/internal/stats"
 )
 
 // listening is whether and where the server's own numbers are sampled during the load; the zero value is nowhere.
@@ -57,6 +58,8 @@ type job struct {
 	native bool
 	// form is how the spread of several runs is printed.
 	form report.Form
+	// outlook ends the load early where it is hopeless; nil lets it go to its end.
+	outlook *stats.Outlook
 	// forgiving lets missed goals exit with 0 (demo shows goals).
 	forgiving bool
 }

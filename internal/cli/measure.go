@@ -52,9 +52,10 @@ func (s *session) measure(ctx context.Context) int {
 		}
 	}
 	interrupted := ctx.Err() != nil
-	run := report.Run{
+	cause := s.early.cause(records)
+	run := report.Run{Cause: cause,
 		Plan: s.plan, Server: s.server, Started: started, Version: version(), Observed: s.beside.observed,
-		Summary: stats.Summarize(s.plan, records, stats.Options{Unfinished: interrupted || err != nil, Figures: s.figures, Health: s.health()}),
+		Summary: stats.Summarize(s.plan, records, stats.Options{Unfinished: interrupted || err != nil || cause != "", Figures: s.figures, Health: s.health()}),
 	}
 	if s.spec.Strict {
 		strict := stats.Strict(s.plan, records)
@@ -88,17 +89,19 @@ func (s *session) measure(ctx context.Context) int {
 func (s *session) send(ctx context.Context) (records []bench.Record, started time.Time, err error) {
 	book := &log{s: s}
 	show := newProgress(s.live, len(s.plan.Requests), s.spec.Load.Duration)
-	done := make(chan struct{})
+	over := make(chan struct{})
 	var screen sync.WaitGroup
 	s.begin = func() {
 		book.open(time.Now())
 		if s.job.progress {
-			screen.Go(func() { show.show(s.console, done) })
+			screen.Go(func() { show.show(s.console, over) })
 		}
 		s.startProbes(ctx)
 		s.startSampling(ctx)
 	}
-	err = s.engine.Run(ctx, s.plan, func(r bench.Record) error {
+	hopeful, done := s.early.follow(ctx, s.plan)
+	defer done()
+	err = s.engine.Run(hopeful, s.plan, func(r bench.Record) error {
 		s.count(&r)
 		book.append(r)
 		show.add(&r)
@@ -107,14 +110,18 @@ func (s *session) send(ctx context.Context) (records []bench.Record, started tim
 			r.Text = ""
 		}
 		records = append(records, r)
+		s.early.add(r)
 		return nil
 	})
 	s.begin = nil
-	close(done)
+	close(over)
 	screen.Wait()
 	slices.SortFunc(records, func(a, b bench.Record) int { return a.ID - b.ID })
 	s.endBeside(ctx)
 	end := journal.End{At: time.Now(), Interrupted: ctx.Err() != nil || err != nil, Observed: s.beside.observed, Health: s.health()}
+	if end.Cause = s.early.cause(records); end.Cause != "" {
+		end.Interrupted = true
+	}
 	if err != nil {
 		end.Cause = err.Error()
 	}

@@ -73,7 +73,7 @@ func runOf(j *journal.Run) report.Run {
 	run := report.Run{Plan: j.Plan, Server: j.Server, Started: j.Started, Version: j.Version,
 		Summary: stats.Summarize(j.Plan, j.Records, stats.Options{Unfinished: j.Unfinished(), Figures: j.Figures, Health: j.Health})}
 	if j.End != nil {
-		run.Observed = j.End.Observed
+		run.Observed, run.Cause = j.End.Observed, j.End.Cause
 		run.Findings = telemetry.Findings(run.Observed.Telemetry, &run.Summary)
 	}
 	if j.Plan.Spec.Strict {

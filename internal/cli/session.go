@@ -44,6 +44,9 @@ type session struct {
 	smoke     *bench.Record
 	plan      *bench.Plan
 
+	// early ends a load that is hopeless; nil lets it go to its end.
+	early *early
+
 	calibration dataset.Calibration
 	leftOut     string // which rows of the data set's file will be left out, and why; "" for none
 	// before runs between the plan and the load; nil for nothing.
@@ -268,7 +271,12 @@ func (s *session) newEngine(keepText bool, live *load.Live) (*load.Engine, *endp
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := load.New(load.Options{BaseURL: s.spec.Target.BaseURL, Replicas: s.spec.Target.Replicas, RootCAs: s.job.roots, Protocol: p, Classify: endpoint.Classify,
+	protocol := bench.Protocol(p)
+	if s.job.outlook != nil && live != nil { // the load's engine, not the one for what comes before it
+		s.early = &early{Protocol: p, outlook: s.job.outlook}
+		protocol = s.early
+	}
+	e, err := load.New(load.Options{BaseURL: s.spec.Target.BaseURL, Replicas: s.spec.Target.Replicas, RootCAs: s.job.roots, Protocol: protocol, Classify: endpoint.Classify,
 		Load: s.spec.Load, Live: live, Begin: func() {
 			if s.begin != nil {
 				s.begin()

@@ -38,7 +38,8 @@ func sloCommand() command {
 		name: "slo", operands: "URL --goal … [flags]", short: "Find the largest load that still meets the goals, as an interval",
 		long: "URL is a server, or sim:PRESET for a preset of the simulator in virtual time. Goals limit latency, speed per user or errors:\n" +
 			"--goal 'p99 ttft < 500ms' --goal 'p50 per_user >= 20'. A percentile goal is about the share of requests within the bound, failed ones\n" +
-			"counting as outside. docs/answers.md says how loads are chosen and judged.",
+			"counting as outside. A trial that can no longer meet a goal, whatever becomes of the rest, is ended at once; its load is missed.\n" +
+			"docs/answers.md says how loads are chosen and judged.",
 		table: sloTable,
 		act:   func(ctx context.Context, c *console, a *arguments) int { return c.slo(ctx, a) },
 	}
@@ -58,8 +59,9 @@ func (c *console) slo(ctx context.Context, a *arguments) int {
 	stopped := exitOK
 	var last stats.Judged // the latest trial, which is the one that confirms where the search comes to its end
 	model := l.preset.ServedModel
-	s.Trial = func(ctx context.Context, load float64, requests int, seed int64) (*bench.Plan, []bench.Record, error) {
+	s.Trial = func(ctx context.Context, load float64, requests int, seed int64, o *stats.Outlook) (*bench.Plan, []bench.Record, error) {
 		j := base
+		j.outlook = o
 		j.spec.Load.Rate, j.spec.Load.Concurrency = load, 0
 		if s.Whole {
 			j.spec.Load.Rate, j.spec.Load.Concurrency = 0, int(load)
@@ -80,6 +82,9 @@ func (c *console) slo(ctx context.Context, a *arguments) int {
 	}
 	s.Tell = func(st experiment.Step) {
 		c.warn("%s %s: %s, %s", st.Purpose, strconv.FormatFloat(st.Load, 'g', 4, 64), bench.Number(st.Requests, "request"), st.Standing)
+		if st.EndedEarly != "" {
+			c.warn("  ended early: %s", safe(st.EndedEarly))
+		}
 	}
 	began := time.Now()
 	found, err := s.Run(ctx)

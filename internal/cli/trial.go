@@ -99,7 +99,8 @@ func (l *lab) simulate(ctx context.Context, j *job, file string) (*trial, int) {
 		spec.Dataset.Rows = rowsFor(&spec, nil)
 	}
 	t := &trial{plan: experiment.Synthetic(spec, spec.Seed), server: bench.Server{BaseURL: spec.Target.BaseURL, Engine: bench.Engine(l.preset.Flavour)}}
-	err := l.runner.Run(ctx, t.plan, func(r bench.Record) error { t.records = append(t.records, r); return nil })
+	var err error
+	t.records, err = experiment.Observe(ctx, t.plan, j.outlook, l.runner.Run)
 	if ctx.Err() != nil {
 		return nil, exitInterrupted
 	}
@@ -107,7 +108,7 @@ func (l *lab) simulate(ctx context.Context, j *job, file string) (*trial, int) {
 		t.plan.Requests = t.plan.Requests[:len(t.records)]
 	}
 	if err == nil && file != "-" {
-		t.journal, err = file, l.keep(t, file)
+		t.journal, err = file, l.keep(t, file, endedEarly(j.outlook, t.records))
 	}
 	if err != nil {
 		return nil, l.refuse(l.command, exitFailed, []string{err.Error()})
@@ -115,8 +116,8 @@ func (l *lab) simulate(ctx context.Context, j *job, file string) (*trial, int) {
 	return t, exitOK
 }
 
-// keep writes the journal of a trial in virtual time.
-func (l *lab) keep(t *trial, file string) error {
+// keep writes the journal of a trial in virtual time; cause says why it was ended early, "" where it was not.
+func (l *lab) keep(t *trial, file, cause string) error {
 	now := time.Now()
 	w, err := journal.Create(file, journal.Header{Version: version(), Started: now, Plan: t.plan, Server: t.server})
 	if err != nil {
@@ -127,7 +128,7 @@ func (l *lab) keep(t *trial, file string) error {
 			return err
 		}
 	}
-	return w.Close(journal.End{At: now})
+	return w.Close(journal.End{At: now, Interrupted: cause != "", Cause: cause})
 }
 
 // reread makes a trial of the journal of one that was run before.

@@ -3,7 +3,9 @@ package experiment
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"os"
+	"strconv"
 	"testing"
 	"time"
 
@@ -21,6 +23,10 @@ type world struct {
 	in, out int
 	ratio   float64
 	start   float64
+	// draw makes lengths in place of in, out and ratio; slos are those of an attainment goal; whole loads are requests in flight.
+	draw  func(rng *rand.Rand) (in, out int)
+	slos  []bench.SLO
+	whole bool
 	// truth is the capacity found by bisection over runs of truthRequests, see TestTruth; wide is the mean width of the interval
 	// (high ÷ low − 1) that the search is to stay below.
 	truth, wide float64
@@ -41,33 +47,56 @@ func worlds() []world {
 	}
 }
 
-func (w *world) plan(rate float64, requests int, seed int64) *bench.Plan {
-	return Synthetic(bench.Spec{Dialect: bench.DialectNative, Target: bench.Target{Stream: true}, Load: bench.LoadSpec{Rate: rate},
-		Dataset: bench.DatasetSpec{Rows: requests, InputTokens: w.in, OutputTokens: w.out, RangeRatio: w.ratio}}, seed)
+// plan asks requests at a load.
+func (w *world) plan(load float64, requests int, seed int64) *bench.Plan {
+	spec := bench.Spec{Dialect: bench.DialectNative, Target: bench.Target{Stream: true}, Load: bench.LoadSpec{Rate: load}, SLOs: w.slos,
+		Dataset: bench.DatasetSpec{Rows: requests, InputTokens: w.in, OutputTokens: w.out, RangeRatio: w.ratio}}
+	if w.whole {
+		spec.Load = bench.LoadSpec{Concurrency: int(load)}
+	}
+	p := Synthetic(spec, seed)
+	if w.draw != nil {
+		w.drawn(p, seed)
+	}
+	return p
 }
 
-// run sends a plan through the engine in virtual time.
+// run sends a plan through the engine in virtual time, to its end.
 func (w *world) run(t testing.TB, p *bench.Plan) []bench.Record {
+	t.Helper()
+	return w.observe(t, p, nil)
+}
+
+// observe does so for as long as there is hope.
+func (w *world) observe(t testing.TB, p *bench.Plan, o *stats.Outlook) []bench.Record {
 	t.Helper()
 	e := w.engine
 	e.Seed = uint64(p.Requests[len(p.Requests)-1].Due) // the engine's own noise is another one in every run
+	if w.whole {
+		e.Seed, _ = strconv.ParseUint(p.Fingerprint[:16], 16, 64)
+	}
 	r, err := virtual.New(virtual.Options{Engine: e})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list []bench.Record
-	if err := r.Run(context.Background(), p, func(rec bench.Record) error { list = append(list, rec); return nil }); err != nil {
+	records, err := Observe(context.Background(), p, o, r.Run)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return list
+	return records
 }
 
+// search looks for the capacity as slo does, overloaded trials ended early.
 func (w *world) search(t testing.TB, seed int64) Found {
+	return w.searchWith(t, seed, w.observe)
+}
+
+func (w *world) searchWith(t testing.TB, seed int64, observe func(testing.TB, *bench.Plan, *stats.Outlook) []bench.Record) Found {
 	t.Helper()
-	s := Search{Goals: []bench.Goal{w.goal}, Start: w.start, Tolerance: 0.1, MaxRequests: 60_000, Seed: seed,
-		Trial: func(_ context.Context, load float64, requests int, seed int64) (*bench.Plan, []bench.Record, error) {
+	s := Search{Goals: []bench.Goal{w.goal}, Start: w.start, Whole: w.whole, Tolerance: 0.1, MaxRequests: 60_000, Seed: seed,
+		Trial: func(_ context.Context, load float64, requests int, seed int64, o *stats.Outlook) (*bench.Plan, []bench.Record, error) {
 			p := w.plan(load, requests, seed)
-			return p, w.run(t, p), nil
+			return p, observe(t, p, o), nil
 		}}
 	f, err := s.Run(t.Context())
 	if err != nil {

@@ -3,6 +3,7 @@ package experiment
 import (
 	"math"
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/servemark/servemark/internal/bench"
@@ -15,6 +16,18 @@ func repeats(few int) int {
 		return few
 	}
 	return 100
+}
+
+// sized is how many experiments a check makes that takes long even for a few: few where minutes are not allowed, some with
+// SERVEMARK_LONG=1, and as many as SERVEMARK_LONG says where it is a larger number.
+func sized(few, some int) int {
+	switch n, err := strconv.Atoi(os.Getenv("SERVEMARK_LONG")); {
+	case os.Getenv("SERVEMARK_LONG") == "":
+		return few
+	case err == nil && n > 1:
+		return n
+	}
+	return some
 }
 
 // closed makes a plan with a fixed number of requests in flight.

@@ -26,8 +26,9 @@ type Search struct {
 	MaxTime     time.Duration
 	// Seed varies prompts and arrivals; every trial has its own.
 	Seed int64
-	// Trial sends that many requests at a load.
-	Trial func(ctx context.Context, load float64, requests int, seed int64) (*bench.Plan, []bench.Record, error)
+	// Trial sends that many requests at a load. It may end one early that the outlook calls hopeless, once it has told it of the plan
+	// and of the records; what is in flight then is returned as cancelled.
+	Trial func(ctx context.Context, load float64, requests int, seed int64, o *stats.Outlook) (*bench.Plan, []bench.Record, error)
 	// Tell is told of every step, nil for nobody.
 	Tell func(Step)
 	// Now is the time that MaxTime goes by; nil is the wall's.
@@ -43,6 +44,10 @@ type Step struct {
 	Standing stats.Standing   `json:"standing"`
 	// Purpose is why: "probe", "narrow", "confirm".
 	Purpose string `json:"purpose"`
+	// EndedEarly says why the trial was ended before all its requests were done, "" where it was not. Evidence is then what it could
+	// have come to at best; Planned is how many requests the trial was to send.
+	EndedEarly string `json:"ended_early,omitempty"`
+	Planned    int    `json:"planned"`
 }
 
 // Found is the answer of a Search: the largest load that meets every goal lies between Low and High.
@@ -183,7 +188,8 @@ func (x *search) try(ctx context.Context, at float64, requests int, purpose stri
 	if x.Whole {
 		requests = max(requests, int(4*at))
 	}
-	plan, records, err := x.Trial(ctx, at, requests, x.Seed+x.trials)
+	outlook := stats.NewOutlook(x.Goals, l.runs, doubt, x.least(l))
+	plan, records, err := x.Trial(ctx, at, requests, x.Seed+x.trials, outlook)
 	x.trials++
 	if err != nil {
 		return nil, fmt.Errorf("at %s: %w", number(at), err)
@@ -192,9 +198,14 @@ func (x *search) try(ctx context.Context, at float64, requests int, purpose stri
 	l.sent += len(records)
 	x.found.Requests += len(records)
 	x.found.Simulated += lasted(records)
-	l.evidence = stats.Judge(x.Goals, l.runs, doubt, x.least(l))
+	step := Step{Load: at, Requests: l.sent, Purpose: purpose, Planned: len(plan.Requests)}
+	if end := outlook.Cut(records); end != nil { // the load is missed for good: it is not tried again, its records are judged no further
+		step.EndedEarly, l.evidence = end.Reason, end.Evidence
+	} else {
+		l.evidence = stats.Judge(x.Goals, l.runs, doubt, x.least(l))
+	}
 	l.standing = together(l.evidence)
-	step := Step{Load: at, Requests: l.sent, Evidence: l.evidence, Standing: l.standing, Purpose: purpose}
+	step.Evidence, step.Standing = l.evidence, l.standing
 	x.found.Steps = append(x.found.Steps, step)
 	if x.Tell != nil {
 		x.Tell(step)

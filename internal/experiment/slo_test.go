@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/servemark/servemark/internal/bench"
+	"github.com/servemark/servemark/internal/stats"
 )
 
 // step is a server that answers at once up to a load and far too late above it.
 func step(capacity float64, whole bool) Search {
 	return Search{Goals: []bench.Goal{{Name: "p90 ttft < 100ms", Metric: "ttft", Statistic: "p90", Op: bench.LessThan, Bound: 0.1}},
 		Whole: whole, Start: 1, Tolerance: 0.1, MaxRequests: 60_000,
-		Trial: func(_ context.Context, load float64, requests int, seed int64) (*bench.Plan, []bench.Record, error) {
+		Trial: func(_ context.Context, load float64, requests int, seed int64, _ *stats.Outlook) (*bench.Plan, []bench.Record, error) {
 			late := 20 * time.Millisecond
 			if load > capacity {
 				late = time.Second
@@ -70,11 +71,11 @@ func TestSearchEndsEarly(t *testing.T) {
 	s := step(7.3, false)
 	inner, n := s.Trial, 0
 	boom := errors.New("boom")
-	s.Trial = func(ctx context.Context, load float64, requests int, seed int64) (*bench.Plan, []bench.Record, error) {
+	s.Trial = func(ctx context.Context, load float64, requests int, seed int64, o *stats.Outlook) (*bench.Plan, []bench.Record, error) {
 		if n++; n == 5 {
 			return nil, nil, boom
 		}
-		return inner(ctx, load, requests, seed)
+		return inner(ctx, load, requests, seed, o)
 	}
 	if f, err := s.Run(t.Context()); !errors.Is(err, boom) || len(f.Steps) != 4 {
 		t.Errorf("Run with a trial that fails = %d steps, %v, want 4 and its error", len(f.Steps), err)

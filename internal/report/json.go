@@ -17,6 +17,9 @@ func JSON(w io.Writer, r *Run) error {
 	o.put("plan_notes", orEmpty(r.Plan.Notes))
 	o.put("server", r.Server)
 	o.put("summary", r.Summary)
+	if r.Cause != "" {
+		o.put("ended_because", r.Cause)
+	}
 	o.put("findings", orEmpty(r.Findings))
 	o.put("telemetry", r.Observed.Telemetry)
 	if r.Strict != nil {

@@ -17,6 +17,8 @@ type Run struct {
 	Strict *bench.Summary
 	// VLLM holds the distributions of vLLM's client, for its block and result only.
 	VLLM *stats.VLLMFigures
+	// Cause says why a partial run ended, "" where nobody said.
+	Cause string
 	// Observed is what was seen beside the requests.
 	Observed bench.Observed
 	// Findings are what the server's own numbers mean beside the run's, in words.

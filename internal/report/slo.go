@@ -82,6 +82,11 @@ func (c *Capacity) more() []string {
 			}
 		}
 	}
+	for i := range c.Found.Steps {
+		if s := &c.Found.Steps[i]; s.EndedEarly != "" {
+			out = append(out, fmt.Sprintf("Trial %d, at %s, was ended early: %s.", i+1, digits(s.Load), Sentence(s.EndedEarly)))
+		}
+	}
 	for _, name := range c.Found.Limiting {
 		out = append(out, fmt.Sprintf("What gives way first: %s.", Escape(name)))
 	}
@@ -94,15 +99,27 @@ func (c *Capacity) more() []string {
 
 // steps lists every trial with what was known of its load after it.
 func (c *Capacity) steps(bare bool) *Grid {
-	g := &Grid{Head: []string{"load", "why", "requests", "worth", "goal", "value", "interval", "stands"}}
-	for _, s := range c.Found.Steps {
+	g := &Grid{Head: []string{"trial", "load", "why", "requests", "worth", "goal", "value", "interval", "stands"}}
+	for i, s := range c.Found.Steps {
 		for _, e := range s.Evidence {
-			g.Rows = append(g.Rows, []string{digits(s.Load), s.Purpose, fmt.Sprint(s.Requests), fmt.Sprintf("%.0f", e.Effective), Escape(e.Goal.Name),
-				evidenceValue(e, e.Value), evidenceValue(e, e.Low) + " to " + evidenceValue(e, e.High), e.Standing.String()})
+			value, stands := evidenceValue(e, e.Value), e.Standing.String()
+			switch {
+			case bare || s.EndedEarly == "":
+			case e.BestCase:
+				value, stands = "at best "+value, stands+", ended early"
+			default:
+				value, stands = "so far "+value, stands+", ended early"
+			}
+			row := []string{fmt.Sprint(i + 1), digits(s.Load), s.Purpose, fmt.Sprint(s.Requests), fmt.Sprintf("%.0f", e.Effective), Escape(e.Goal.Name),
+				value, evidenceValue(e, e.Low) + " to " + evidenceValue(e, e.High), stands}
+			if bare {
+				row = append(row[1:], Sentence(s.EndedEarly))
+			}
+			g.Rows = append(g.Rows, row)
 		}
 	}
 	if bare {
-		g.Head = []string{"load", "purpose", "requests", "effective_n", "goal", "value", "interval", "standing"}
+		g.Head = []string{"load", "purpose", "requests", "effective_n", "goal", "value", "interval", "standing", "ended_early"}
 	}
 	return g
 }
@@ -140,6 +157,8 @@ func (c *Capacity) json(w io.Writer) error {
 		steps[i].put("purpose", s.Purpose)
 		steps[i].put("requests", s.Requests)
 		steps[i].put("standing", s.Standing.String())
+		steps[i].put("planned", s.Planned)
+		steps[i].put("ended_early", orNull(s.EndedEarly))
 		var goals []*object
 		for _, e := range s.Evidence {
 			g := &object{}
@@ -151,6 +170,7 @@ func (c *Capacity) json(w io.Writer) error {
 			g.put("high", bench.Measured(e.High))
 			g.put("target", e.Target)
 			g.put("standing", e.Standing.String())
+			g.put("best_case", e.BestCase)
 			goals = append(goals, g)
 		}
 		steps[i].put("goals", goals)

@@ -50,7 +50,11 @@ func (t *table) answer(r *Run) {
 	}
 	t.printf(".\n")
 	if s.Partial {
-		t.printf("  Partial: the run %s.\n", unfinished(s))
+		t.printf("  Partial: the run %s", unfinished(s))
+		if r.Cause != "" {
+			t.printf(": %s", Sentence(r.Cause))
+		}
+		t.printf(".\n")
 	}
 }
 
