@@ -39,6 +39,8 @@ type Server struct {
 	// Facts is all of it in printing order; Notes are probes that failed and why.
 	Facts []Fact   `json:"facts,omitempty"`
 	Notes []string `json:"notes,omitempty"`
+	// Barred is true where routes are closed to the key that was sent, or to none.
+	Barred bool `json:"barred,omitempty"`
 	// Info is the engine's whole self-description with secrets redacted, or nil.
 	Info map[string]any `json:"info,omitempty"`
 }

@@ -17,7 +17,7 @@ func Served(asked bench.Model, srv *bench.Server) (name bench.ServedModel, notes
 	}
 	if asked.Asked == "" {
 		if len(srv.Models) == 0 {
-			return "", nil, fmt.Errorf("no model to ask for: %s lists none and none was named; name one with --model", srv.BaseURL)
+			return "", nil, noModel(srv)
 		}
 		base := baseModels(srv)
 		if len(base) == 0 {
@@ -37,6 +37,17 @@ func Served(asked bench.Model, srv *bench.Server) (name bench.ServedModel, notes
 		return base[0], []string{fmt.Sprintf("--model %s is not a name this server answers to; requests name the one model it serves, %q", asked.Asked, base[0])}, nil
 	}
 	return name, unlisted(name, srv), nil
+}
+
+// noModel says why there is no name to ask for.
+func noModel(srv *bench.Server) error {
+	switch {
+	case srv.Barred:
+		return fmt.Errorf("%s says what it serves only to who has the right key: set OPENAI_API_KEY or API_KEY (see above)", srv.BaseURL)
+	case len(srv.Facts) == 0:
+		return fmt.Errorf("%s answers, but not as an LLM server does: are host, port and path right? If they are, name its model with --model", srv.BaseURL)
+	}
+	return fmt.Errorf("no model to ask for: %s lists none and none was named; name one with --model", srv.BaseURL)
 }
 
 func listed(name bench.ServedModel, srv *bench.Server) bool {

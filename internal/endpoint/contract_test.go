@@ -249,6 +249,7 @@ func (s speaker) testReplies(t *testing.T) {
 		{name: "a page", header: http.Header{"Content-Type": {"text/html"}}, body: "<html><title>log in</title></html>", kind: bench.FailMalformed, words: "log in", whole: true},
 		{name: "compressed", header: http.Header{"Content-Encoding": {"gzip"}}, body: "\x1f\x8b\x08", kind: bench.FailMalformed, words: "compressed", whole: true},
 		{name: "429", status: 429, body: `{"error":{"message":"slow down"}}`, kind: bench.FailStatus, words: "slow down", whole: true},
+		{name: "501 page", status: 501, header: http.Header{"Content-Type": {"text/html"}}, body: "<!DOCTYPE HTML>\n<html><head>\n<title>Error response</title>", kind: bench.FailStatus, words: `a web page, "Error response"`, whole: true},
 		{name: "429 with a time", status: 429, header: http.Header{"Retry-After": {"7"}}, body: "no", kind: bench.FailStatus, words: "no (Retry-After: 7 s)", whole: true},
 		{name: "503 with a date", status: 503, header: http.Header{"Date": {"Sun, 06 Nov 1994 08:49:37 GMT"}, "Retry-After": {"Sun, 06 Nov 1994 08:50:37 GMT"}},
 			kind: bench.FailStatus, words: "Service Unavailable (Retry-After: 60 s)", whole: true},

@@ -163,7 +163,7 @@ func (s *survey) followUp(ctx context.Context) {
 
 // notes tells what failed. That a route is not there says nothing where all engines' routes were tried.
 func (s *survey) notes() {
-	barred := false
+	var barred []answer
 	var routes []string
 	for route := range s.answers {
 		routes = append(routes, route)
@@ -173,20 +173,14 @@ func (s *survey) notes() {
 		a := s.answers[route]
 		switch {
 		case a.barred():
-			barred = true
-			s.note("%s: %s", a.route, a.fault())
+			barred = append(barred, a)
 		case route == routeModels && !a.ok():
 			s.note("%s: %s", a.route, a.fault())
 		case a.err != nil && route != routeOpenAPI && route != routeMetrics && !errors.Is(a.err, context.Canceled):
 			s.note("%s: %s", a.route, a.fault())
 		}
 	}
-	switch {
-	case barred && s.o.Auth.Present():
-		s.note("the server does not accept the key that is sent (%s)", s.o.Auth)
-	case barred:
-		s.note("the server wants a key; set OPENAI_API_KEY (sent as a bearer token) or API_KEY (sent as it is)")
-	}
+	s.barred(barred)
 	if a := s.answers[routeModels]; a.ok() && len(s.server.Models) == 0 {
 		if page := title(a); page != "" {
 			s.note("GET %s answers with a web page (%s), not with a list of models: this is not the API of an LLM server; is the port right, and is there a path before /v1?", routeModels, page)
@@ -196,18 +190,37 @@ func (s *survey) notes() {
 	}
 }
 
+// barred tells of routes that are closed, which are often all: the one that lists the models stands for them.
+func (s *survey) barred(list []answer) {
+	if len(list) == 0 {
+		return
+	}
+	s.server.Barred = true
+	first, more := list[0], ""
+	if i := slices.IndexFunc(list, func(a answer) bool { return strings.HasSuffix(a.route, routeModels) }); i >= 0 {
+		first = list[i]
+	}
+	if len(list) > 1 {
+		more = " and " + bench.Number(len(list)-1, "other route")
+	}
+	s.note("%s%s: %s", first.route, more, first.fault())
+	if s.o.Auth.Present() {
+		s.note("the server does not accept the key that is sent (%s)", s.o.Auth)
+		return
+	}
+	s.note("the server wants a key; set OPENAI_API_KEY (sent as OpenAI's own clients do) or API_KEY (sent as it is)")
+}
+
 // title returns what a web page calls itself, "untitled" where it does not, or "" for an answer that is no page.
 func title(a answer) string {
 	kind, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
 	if kind != "text/html" {
 		return ""
 	}
-	_, rest, found := strings.Cut(string(a.body), "<title>")
-	name, _, closed := strings.Cut(rest, "</title>")
-	if name = strings.TrimSpace(name); !found || !closed || name == "" {
-		return "untitled"
+	if name := pageTitle(a.body); name != "" {
+		return name
 	}
-	return bound(name)
+	return "untitled"
 }
 
 func (s *survey) note(format string, args ...any) {

@@ -215,6 +215,13 @@ func TestDiscoverBarred(t *testing.T) {
 	if s.Engine != bench.EngineVLLM || !strings.Contains(strings.Join(s.Notes, "\n"), "GET /v1/models: HTTP 401: Unauthorized\nthe server wants a key; set OPENAI_API_KEY") {
 		t.Errorf("engine %q, notes %q", s.Engine, s.Notes)
 	}
+	routes["/server_info"], routes["/props"] = routes["/v1/models"], routes["/v1/models"]
+	s = discover(t, newFake(t, routes, nil), DiscoverOptions{})
+	want := []string{"GET /v1/models and 2 other routes: HTTP 401: Unauthorized",
+		"the server wants a key; set OPENAI_API_KEY (sent as OpenAI's own clients do) or API_KEY (sent as it is)"}
+	if !slices.Equal(s.Notes, want) || !s.Barred {
+		t.Errorf("of three closed routes: notes %q, barred %v; want %q, true", s.Notes, s.Barred, want)
+	}
 	auth := AuthFromEnv(func(string) string { return "wrong-key-1" }, nil)
 	if s := discover(t, newFake(t, routes, nil), DiscoverOptions{Auth: auth}); !strings.Contains(strings.Join(s.Notes, "\n"), "does not accept the key that is sent (key from OPENAI_API_KEY") {
 		t.Errorf("notes with a wrong key: %q", s.Notes)

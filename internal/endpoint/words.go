@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -12,10 +13,13 @@ import (
 const maxWords = 500
 
 // wordsOf finds the server's own words in an error body or event, in any of the shapes that servers use:
-// {"error": {"message": …}}, {"error": "…"}, {"detail": …}, {"message": …}, else the first line of text.
+// {"error": {"message": …}}, {"error": "…"}, {"detail": …}, {"message": …}, else a web page's title or the first line of text.
 func wordsOf(body []byte) string {
 	if w := words(bytes.TrimSpace(body)); w != "" {
 		return w
+	}
+	if w := pageTitle(body); w != "" {
+		return "a web page, " + strconv.Quote(w)
 	}
 	for line := range bytes.Lines(body) {
 		if line = bytes.TrimSpace(line); len(line) > 0 {
@@ -23,6 +27,16 @@ func wordsOf(body []byte) string {
 		}
 	}
 	return ""
+}
+
+// pageTitle is what a web page calls itself, or "".
+func pageTitle(body []byte) string {
+	_, rest, found := strings.Cut(string(body), "<title>")
+	name, _, closed := strings.Cut(rest, "</title>")
+	if !found || !closed {
+		return ""
+	}
+	return bound(strings.TrimSpace(name))
 }
 
 // words returns the message of a JSON value, or "" where there is none.
