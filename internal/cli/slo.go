@@ -62,11 +62,7 @@ func (c *console) slo(ctx context.Context, a *arguments) int {
 	s.Trial = func(ctx context.Context, load float64, requests int, seed int64, o *stats.Outlook) (*bench.Plan, []bench.Record, error) {
 		j := base
 		j.outlook = o
-		j.spec.Load.Rate, j.spec.Load.Concurrency = load, 0
-		if s.Whole {
-			j.spec.Load.Rate, j.spec.Load.Concurrency = 0, int(load)
-		}
-		j.spec.Dataset.Rows, j.spec.Seed = requests, seed%(math.MaxUint32+1)
+		j.ask(load, s.Whole, requests, seed)
 		file := "-"
 		if dir := a.text("dir"); dir != "-" {
 			file = freeName(dir)
@@ -80,12 +76,7 @@ func (c *console) slo(ctx context.Context, a *arguments) int {
 		last = stats.Judged{Plan: t.plan, Records: t.records}
 		return t.plan, t.records, nil
 	}
-	s.Tell = func(st experiment.Step) {
-		c.warn("%s %s: %s, %s", st.Purpose, strconv.FormatFloat(st.Load, 'g', 4, 64), bench.Number(st.Requests, "request"), st.Standing)
-		if st.EndedEarly != "" {
-			c.warn("  ended early: %s", safe(st.EndedEarly))
-		}
-	}
+	s.Tell = c.tellStep
 	began := time.Now()
 	found, err := s.Run(ctx)
 	if err != nil {
@@ -109,6 +100,23 @@ func (c *console) slo(ctx context.Context, a *arguments) int {
 		return exitGoal
 	}
 	return stopped
+}
+
+// ask sets what one trial of a search sends: whole loads are requests in flight, others a rate.
+func (j *job) ask(load float64, whole bool, requests int, seed int64) {
+	j.spec.Load.Rate, j.spec.Load.Concurrency = load, 0
+	if whole {
+		j.spec.Load.Rate, j.spec.Load.Concurrency = 0, int(load)
+	}
+	j.spec.Dataset.Rows, j.spec.Seed = requests, seed%(math.MaxUint32+1)
+}
+
+// tellStep says how a search goes on.
+func (c *console) tellStep(st experiment.Step) {
+	c.warn("%s %s: %s, %s", st.Purpose, strconv.FormatFloat(st.Load, 'g', 4, 64), bench.Number(st.Requests, "request"), st.Standing)
+	if st.EndedEarly != "" {
+		c.warn("  ended early: %s", safe(st.EndedEarly))
+	}
 }
 
 // freeName is the first name in a folder that no trial has yet.
