@@ -108,9 +108,7 @@ func (s *session) tokenizerHere(ctx context.Context) error {
 
 // planHere makes the plan and checks that each request can be asked.
 func (s *session) planHere(ctx context.Context) error {
-	if s.spec.Load.Duration > 0 {
-		s.spec.Dataset.Rows = rowsFor(s.spec, nil)
-	}
+	s.rowsForTime()
 	in := s.inputs(ctx)
 	if errs := dataset.CheckInputs(s.spec, &in); len(errs) > 0 {
 		s.sayLeftOut()

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/servemark/servemark/internal/journal"
 	"github.com/servemark/servemark/internal/report"
@@ -45,6 +47,10 @@ func (c *console) report(a *arguments) int {
 		return c.refuse("report", exitUsage, faultLines(a.faults))
 	}
 	j, err := journal.Open(a.rest[0])
+	var file *fs.PathError
+	if errors.As(err, &file) {
+		err = unusable(a.rest[0], err, "name the journal of a run (servemark-….journal)")
+	}
 	if err != nil {
 		return c.refuse("report", exitRefused, []string{err.Error()})
 	}

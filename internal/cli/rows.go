@@ -14,6 +14,16 @@ const (
 	unknownReply = 50 * time.Millisecond // a quick reply, where no smoke test has told
 )
 
+// rowsForTime sets how many requests are made for a run that time ends, and says where that is fewer than the time may take.
+func (s *session) rowsForTime() {
+	if s.spec.Load.Duration == 0 {
+		return
+	}
+	if s.spec.Dataset.Rows = rowsFor(s.spec, s.smoke); s.spec.Dataset.Rows == mostRows {
+		s.say("note: %d prompts are made, the most there are; if they are spent before %s are over, the run ends there and says so", mostRows, s.spec.Load.Duration)
+	}
+}
+
 // rowsFor is how many requests are made for a run that time ends. On a schedule the rate decides, with room for six standard
 // deviations; with a fixed concurrency the smoke test's time to the first token and pace decide, each taken four times as
 // fast as it was seen, since caches and connections were cold. A run that comes to the end of its prompts says so and is SUSPECT.

@@ -164,6 +164,10 @@ func (s *session) lookHere(ctx context.Context) error {
 	s.hub, s.hubFault = hub.New(opts)
 	if s.job.output != "" {
 		errs = append(errs, report.CheckAppend(s.job.output)) // tried before the run, so that no result is lost to a slip
+	} else if s.spec.Dialect == bench.DialectSGLang && !s.job.dryRun {
+		if err := report.CheckAppend(report.DefaultFileName(s.spec, time.Now())); err != nil {
+			s.say("note: the result will be printed and not kept: %s", safe(err.Error()))
+		}
 	}
 	if !s.job.dryRun {
 		errs = append(errs, s.job.vllm.checkPlace())
@@ -287,9 +291,7 @@ func (s *session) newEngine(keepText bool, live *load.Live) (*load.Engine, *endp
 
 // makePlan joins data set and arrivals.
 func (s *session) makePlan(ctx context.Context) error {
-	if s.spec.Load.Duration > 0 {
-		s.spec.Dataset.Rows = rowsFor(s.spec, s.smoke)
-	}
+	s.rowsForTime()
 	in := s.inputs(ctx)
 	if errs := dataset.CheckInputs(s.spec, &in); len(errs) > 0 {
 		s.sayLeftOut()

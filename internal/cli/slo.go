@@ -53,7 +53,7 @@ func (c *console) slo(ctx context.Context, a *arguments) int {
 	}
 	if dir := a.text("dir"); dir != "-" {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return c.refuse("slo", exitRefused, []string{err.Error()})
+			return c.refuse("slo", exitRefused, []string{"the folder of the journals cannot be made: " + unusable(dir, err, "name another with --dir, or - for none").Error()})
 		}
 	}
 	stopped := exitOK
@@ -70,7 +70,7 @@ func (c *console) slo(ctx context.Context, a *arguments) int {
 		t, code := l.try(ctx, &j, file)
 		if code != exitOK {
 			stopped = code
-			return nil, nil, errors.New("was not measured")
+			return nil, nil, errTold
 		}
 		model = string(t.plan.Spec.Model.Served)
 		last = stats.Judged{Plan: t.plan, Records: t.records}
@@ -80,7 +80,9 @@ func (c *console) slo(ctx context.Context, a *arguments) int {
 	began := time.Now()
 	found, err := s.Run(ctx)
 	if err != nil {
-		c.warn("servemark slo: %s", safe(err.Error()))
+		if !errors.Is(err, errTold) {
+			c.warn("servemark slo: %s", safe(err.Error()))
+		}
 		if stopped = max(stopped, exitFailed); ctx.Err() != nil {
 			stopped = exitInterrupted
 		}

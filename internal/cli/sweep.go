@@ -84,7 +84,7 @@ func (c *console) sweep(ctx context.Context, a *arguments) int {
 		t, code := s.try(ctx, &s.jobs[p.Index], s.file(p.Index))
 		if code != exitOK {
 			stopped = code
-			return experiment.Outcome{}, errors.New("was not measured")
+			return experiment.Outcome{}, errTold
 		}
 		return s.outcome(p, t), nil
 	}, func(o experiment.Outcome) error {
@@ -96,7 +96,9 @@ func (c *console) sweep(ctx context.Context, a *arguments) int {
 	if err != nil && ctx.Err() != nil {
 		stopped = exitInterrupted
 	} else if err != nil {
-		c.warn("servemark sweep: %s", safe(err.Error()))
+		if !errors.Is(err, errTold) {
+			c.warn("servemark sweep: %s", safe(err.Error()))
+		}
 		stopped = max(stopped, exitFailed)
 	}
 	return s.publish(outcomes, stopped)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -30,6 +31,9 @@ type lab struct {
 	runner  *virtual.Runner // nil against a server
 	preset  sim.Preset
 }
+
+// errTold is why there is no trial where the cause has been told.
+var errTold = errors.New("was not measured")
 
 // virtualPrefix begins a target that is a preset of the simulator: nothing is sent anywhere and no time passes.
 const virtualPrefix = "sim:"

@@ -197,14 +197,13 @@ func TestRepo(t *testing.T) {
 
 // TestNoModel: who serves nothing that can be named is told apart by why.
 func TestNoModel(t *testing.T) {
-	fact := []bench.Fact{{Name: "engine", Value: "vllm"}}
 	for _, tt := range []struct {
 		server bench.Server
 		want   string
 	}{
-		{bench.Server{BaseURL: "http://h:1", Facts: fact}, "no model to ask for: http://h:1 lists none and none was named; name one with --model"},
+		{bench.Server{BaseURL: "http://h:1", Engine: bench.EngineVLLM, EngineFrom: "GET /version"}, "no model to ask for: http://h:1 lists none and none was named; name one with --model"},
 		{bench.Server{BaseURL: "http://h:1"}, "not as an LLM server does"},
-		{bench.Server{BaseURL: "http://h:1", Facts: fact, Barred: true}, "only to who has the right key"},
+		{bench.Server{BaseURL: "http://h:1", Engine: bench.EngineVLLM, Barred: true}, "only to who has the right key"},
 	} {
 		if _, _, err := Served(bench.Model{}, &tt.server); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("Served(%+v) = %v, want %q", tt.server, err, tt.want)

@@ -44,7 +44,7 @@ func noModel(srv *bench.Server) error {
 	switch {
 	case srv.Barred:
 		return fmt.Errorf("%s says what it serves only to who has the right key: set OPENAI_API_KEY or API_KEY (see above)", srv.BaseURL)
-	case len(srv.Facts) == 0:
+	case srv.Engine == bench.EngineUnknown && srv.EngineFrom == "":
 		return fmt.Errorf("%s answers, but not as an LLM server does: are host, port and path right? If they are, name its model with --model", srv.BaseURL)
 	}
 	return fmt.Errorf("no model to ask for: %s lists none and none was named; name one with --model", srv.BaseURL)

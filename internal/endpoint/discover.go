@@ -197,7 +197,7 @@ func (s *survey) barred(list []answer) {
 	}
 	s.server.Barred = true
 	first, more := list[0], ""
-	if i := slices.IndexFunc(list, func(a answer) bool { return strings.HasSuffix(a.route, routeModels) }); i >= 0 {
+	if i := slices.IndexFunc(list, func(a answer) bool { return a.route == "GET "+routeModels }); i >= 0 {
 		first = list[i]
 	}
 	if len(list) > 1 {
