@@ -86,7 +86,7 @@ func (c *console) compare(a *arguments) int {
 	}
 	out.Against = stats.Compare(summaries[0], summaries[1:], metric, statistic, out.Paired)
 	if err := out.Write(c.out, report.Form(a.text("format"))); err != nil {
-		return c.refuse("compare", exitFailed, []string{err.Error()})
+		return c.unwritten("compare", err)
 	}
 	if a.on("gate") && slices.ContainsFunc(out.Against, func(x stats.Comparison) bool { return x.Headline.Says == stats.Worse }) {
 		return exitGoal

@@ -69,6 +69,14 @@ func (c *console) refuseWhen(command string, code int, when string, faults []str
 	return code
 }
 
+// unwritten is the exit code where an answer could not be written. What is wrong with the output itself is told once, by Main.
+func (c *console) unwritten(command string, err error) int {
+	if out, ok := c.out.(*checked); ok && out.err != nil {
+		return exitFailed
+	}
+	return c.refuse(command, exitFailed, []string{err.Error()})
+}
+
 // faultLines turns faults of a command line into lines, each said once.
 func faultLines(faults []fault) []string {
 	var lines []string

@@ -64,7 +64,7 @@ func (c *console) report(a *arguments) int {
 	j.Plan.Spec.Goals = append(j.Plan.Spec.Goals, goals...)
 	run := runOf(j)
 	if err := c.showRun(a, j, &run); err != nil {
-		return c.refuse("report", exitFailed, []string{err.Error()})
+		return c.unwritten("report", err)
 	}
 	for _, g := range run.Summary.Goals[recorded:] {
 		if !g.Met {

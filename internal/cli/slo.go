@@ -95,7 +95,7 @@ func (c *console) slo(ctx context.Context, a *arguments) int {
 	}
 	if len(found.Steps) > 0 {
 		if err := r.Write(c.out, report.Form(a.text("format"))); err != nil {
-			return c.refuse("slo", exitFailed, []string{err.Error()})
+			return c.unwritten("slo", err)
 		}
 	}
 	if stopped == exitOK && !found.Low.Known() {

@@ -208,7 +208,7 @@ func (s *sweep) dryRun() int {
 			row.Requests = &spec.Dataset.Rows
 		}
 		if err := rows.Encode(row); err != nil {
-			return s.refuse("sweep", exitFailed, []string{err.Error()})
+			return s.unwritten("sweep", err)
 		}
 	}
 	s.warn("dry run: nothing is sent or written; a sweep of %s would measure %s one after the other", safe(s.target(&s.jobs[0])), bench.Number(len(s.points), "point"))
@@ -318,7 +318,7 @@ func (s *sweep) publish(outcomes []experiment.Outcome, stopped int) int {
 	}
 	if len(outcomes) > 0 {
 		if err := r.Write(s.out, report.Form(s.a.text("format"))); err != nil {
-			return s.refuse("sweep", exitFailed, []string{err.Error()})
+			return s.unwritten("sweep", err)
 		}
 	}
 	if s.dir != "-" {

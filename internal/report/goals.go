@@ -53,12 +53,14 @@ func end(m bench.Measure, unit string) string {
 
 // margin says how far inside or outside a bound a value is.
 func margin(m float64) string {
-	switch {
-	case m >= 0:
-		return fmt.Sprintf("%.3g %% to spare", 100*m)
-	default:
-		return fmt.Sprintf("%.3g %% short", -100*m)
+	share, words := 100*math.Abs(m), "% to spare"
+	if m < 0 {
+		words = "% short"
 	}
+	if share >= 1000 {
+		return fmt.Sprintf("%.0f %s", share, words)
+	}
+	return fmt.Sprintf("%.3g %s", share, words)
 }
 
 // GoalBound writes a goal's comparison and bound: "at least 1000 tok/s".
