@@ -92,12 +92,10 @@ func (g *gguf) bpe(p parts, tokens []string, kinds []float64) (*Tokenizer, error
 	v.build()
 	m := &bpe{voc: v, unk: noID, ignoreMerges: pre.ignoreMerges}
 	list, ok := g.texts["tokenizer.ggml.merges"]
-	if ok {
-		err = m.setMergeLines(list)
-	} else {
-		m, err = newRankBPE(m, allEntries(v))
+	if !ok {
+		return nil, fmt.Errorf("the GGUF file has no merges (tokenizer.ggml.merges), which a tokenizer of model gpt2 needs; it is damaged, or use the model's tokenizer.json")
 	}
-	if err != nil {
+	if err := m.setMergeLines(list); err != nil {
 		return nil, err
 	}
 	p.model, p.dec = m, decByteLevel{}
@@ -113,14 +111,6 @@ func (g *gguf) bpe(p parts, tokens []string, kinds []float64) (*Tokenizer, error
 	p.added = ggufAdded(tokens, kinds)
 	g.surround(&p, tokens, pre.addBOS, false)
 	return newTokenizer(p)
-}
-
-func allEntries(v *vocab) []int {
-	order := make([]int, len(v.entries))
-	for i := range order {
-		order[i] = i
-	}
-	return order
 }
 
 // setMergeLines reads merges as "left right"; the space that parts them is not the first character.

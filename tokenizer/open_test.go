@@ -69,6 +69,7 @@ func spmSeed(unigram bool) []byte {
 		kind = 1
 	}
 	add(2, protowire.AppendVarint(protowire.AppendTag(nil, 3, protowire.VarintType), kind))
+	add(3, protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "identity"))
 	return b
 }
 

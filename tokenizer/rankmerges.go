@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 	"unicode/utf8"
@@ -10,11 +11,19 @@ import (
 // joined if what they make is a token, the best ranked first. That is a merge list with one merge for every way to
 // cut a token into two others, all with the token's rank.
 
+// rankedMost bounds the bytes of a ranked token: finding its cuts takes the square of them. The longest known has 256.
+const rankedMost = 1 << 10
+
 // splitMerge is one such merge.
 type splitMerge struct{ left, right, rank uint32 }
 
 // rankMerges makes the merges of the tokens in order, best first: indexes into v.entries.
 func rankMerges(v *vocab, order []int) (merges, error) {
+	for _, i := range order {
+		if t := v.entryText(i); len(t) > rankedMost {
+			return merges{}, fmt.Errorf("token %q has %d bytes; a ranked token of more than %d is not supported", clip(t), len(t), rankedMost)
+		}
+	}
 	parts := max(1, min(runtime.GOMAXPROCS(0), len(order)/5000))
 	found := make([][]splitMerge, parts)
 	var wg sync.WaitGroup

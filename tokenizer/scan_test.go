@@ -49,7 +49,7 @@ func joinPieces(ps []piece) string {
 
 // randomText draws characters that the patterns tell apart, and some from all of Unicode.
 func randomText(r *rand.Rand) string {
-	parts := []string{"a", "B", "é", "ǅ", "ʰ", "中", "ア", "한", "\u0301", "1", "٣", "½", " ", "  ", "\n", "\r\n", "\t", "\u00a0", "\u3000", "'", "'s", "'LL", "'ſ", "'re", ".", "/", "!", "€", "🙂", "\u200d", "\x00", "\u0897", "\U0001381f", "_", "Ab", "ABc", "É"}
+	parts := []string{"a", "B", "é", "ǅ", "ʰ", "中", "〇", "〡", "々", "⺀", "ア", "한", "\u0301", "1", "٣", "½", " ", "  ", "\n", "\r\n", "\t", "\u00a0", "\u3000", "'", "'s", "'LL", "'ſ", "'re", ".", "/", "!", "€", "🙂", "\u200d", "\x00", "\u0897", "\U0001381f", "_", "Ab", "ABc", "É"}
 	var b strings.Builder
 	for range 1 + r.IntN(12) {
 		if r.IntN(8) == 0 {
@@ -93,6 +93,7 @@ func FuzzScanners(f *testing.F) {
 		f.Add(s.Text())
 	}
 	f.Add(" \n\n a\u0301'ſ ½٣")
+	f.Add("〇一〇〡々⺀1〇 〇a中")
 	f.Add(" Internationally'LL UPPERcase abcdefgé abcdefghİ (abcdefgh[z{Z@`")
 	matchers := map[string]matcher{}
 	for name, pattern := range scanPatterns {

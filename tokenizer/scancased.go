@@ -17,11 +17,11 @@ func (w casedScan) next(s string, pos int) int {
 		return end
 	}
 	c, size := classAt(s, pos)
-	if c&clsNumber != 0 || pos+1 < len(s) && s[pos] < utf8.RuneSelf && c&anyLetter == 0 && isASCIIOther(s[pos+1]) {
-		return tailWord(s, pos, c, size, w.digits, 0, w.slash)
-	}
 	if w.han && c&clsHan != 0 {
 		return run(s, pos+size, clsHan)
+	}
+	if c&clsNumber != 0 || pos+1 < len(s) && s[pos] < utf8.RuneSelf && c&anyLetter == 0 && isASCIIOther(s[pos+1]) {
+		return tailWord(s, pos, c, size, w.digits, 0, w.slash)
 	}
 	if c&(clsBreak|anyLetter|clsNumber) == 0 {
 		if end := w.cased(s, pos+size); end != 0 {

@@ -43,6 +43,7 @@ type spmModel struct {
 // readSPM reads a serialized ModelProto.
 func readSPM(data []byte) (*spmModel, error) {
 	m := &spmModel{unigram: true, prefixSpace: true, trimSpaces: true, bos: 1, eos: 2}
+	trained, normalized := false, false
 	err := eachField(data, func(num protowire.Number, f field) error {
 		switch num {
 		case 1:
@@ -55,16 +56,23 @@ func readSPM(data []byte) (*spmModel, error) {
 			}
 			m.pieces = append(m.pieces, p)
 		case 2:
+			trained = true
 			return eachField(f.bytes, m.trainer)
 		case 3:
+			normalized = true
 			return eachField(f.bytes, m.normalizer)
 		}
 		return nil
 	})
-	if err == nil && len(m.pieces) == 0 {
-		err = fmt.Errorf("there are no pieces in it")
+	switch {
+	case err != nil:
+		return nil, err
+	case len(m.pieces) == 0:
+		return nil, fmt.Errorf("there are no pieces in it")
+	case !trained || !normalized:
+		return nil, fmt.Errorf("it ends before the settings behind its %d pieces; the file is cut short, download it again", len(m.pieces))
 	}
-	return m, err
+	return m, nil
 }
 
 // field is the value of a protobuf field; bytes for the length-delimited ones.

@@ -129,7 +129,7 @@ type rankLine struct {
 	rank  uint32
 }
 
-// readRanks reads a rank file. Ranks must be 0, 1, 2, … in order, as in all known files.
+// readRanks reads a rank file.
 func readRanks(data []byte) ([]rankLine, error) {
 	var lines []rankLine
 	for n := 1; len(data) > 0; n++ {
@@ -168,6 +168,9 @@ func fromRanks(data []byte, cfg *config) (*Tokenizer, error) {
 	}
 	for _, f := range rankFamilies() {
 		if f.ranks == len(lines) {
+			if err := f.check(lines); err != nil {
+				return nil, err
+			}
 			special := cfg.specials()
 			if special == nil {
 				special = f.special(f.ranks)
@@ -187,6 +190,30 @@ func fromRanks(data []byte, cfg *config) (*Tokenizer, error) {
 		known = append(known, fmt.Sprintf("%s %d", f.name, f.ranks))
 	}
 	return nil, fmt.Errorf("a rank file of %d tokens is of no known family, so its pattern is not known (known: %v); use the model's tokenizer.json", len(lines), known)
+}
+
+// check reports ranks that stand twice or are missing: the ranks of a family go up from 0 without a hole, but for ids of
+// its special tokens.
+func (f rankFamily) check(lines []rankLine) error {
+	ranks := make([]uint32, len(lines))
+	for i, l := range lines {
+		ranks[i] = l.rank
+	}
+	slices.Sort(ranks)
+	next := uint32(0)
+	for _, r := range ranks {
+		for next < r && slices.ContainsFunc(f.special(f.ranks), func(s specialID) bool { return s.id == next }) {
+			next++
+		}
+		switch {
+		case r < next:
+			return fmt.Errorf("rank %d stands twice; the file is damaged, download it again", r)
+		case r > next:
+			return fmt.Errorf("rank %d is missing; the file is damaged, download it again", next)
+		}
+		next++
+	}
+	return nil
 }
 
 // surround is the template that puts a token before or behind a text; "" is none.
