@@ -139,17 +139,26 @@ func (v *vllmReader) model() {
 func (v *vllmReader) sampling() json.RawMessage {
 	var members []string
 	add := func(key, value string) { members = append(members, fmt.Sprintf("%q: %s", key, value)) }
-	limits := map[string]func(float64) bool{
-		"top-p": func(x float64) bool { return x > 0 && x <= 1 }, "min-p": func(x float64) bool { return x >= 0 && x <= 1 },
-		"temperature": func(x float64) bool { return x >= 0 }, "repetition-penalty": func(x float64) bool { return x > 0 },
+	limits := map[string]struct {
+		words string
+		holds func(float64) bool
+	}{
+		"top-p":              {"above 0, at most 1", func(x float64) bool { return x > 0 && x <= 1 }},
+		"min-p":              {"0 to 1", func(x float64) bool { return x >= 0 && x <= 1 }},
+		"temperature":        {"at least 0", func(x float64) bool { return x >= 0 }},
+		"repetition-penalty": {"above 0", func(x float64) bool { return x > 0 }},
 	}
 	for _, name := range []string{"top-p", "top-k", "min-p", "temperature", "frequency-penalty", "presence-penalty", "repetition-penalty"} {
 		if !v.typed(name) {
 			continue
 		}
 		x := v.number(name)
-		if ok := limits[name]; math.IsNaN(x) || math.IsInf(x, 0) || ok != nil && !ok(x) {
-			v.wrong(name, v.text(name)+" is out of range", "")
+		limit, limited := limits[name]
+		if !limited {
+			limit.words = "any finite number"
+		}
+		if math.IsNaN(x) || math.IsInf(x, 0) || limited && !limit.holds(x) {
+			v.wrong(name, v.text(name)+" is out of range: "+limit.words, "")
 			continue
 		}
 		if v.api.Pooling() {

@@ -50,6 +50,8 @@ func Classify(err error) (bench.FailureKind, string) {
 		return bench.FailReset, "the server closed the connection without an answer; it may have crashed, or it ended an idle connection"
 	case errors.As(err, &refused) && refused.Op == "dial":
 		return bench.FailConnect, fmt.Sprintf("%s: %s", dialled(err), root(err))
+	case strings.Contains(err.Error(), "http2: frame too large"): // the start of an HTTP/1.1 answer, read as a frame's length
+		return bench.FailMalformed, "the server does not answer in HTTP/2; leave --http2 out"
 	case strings.Contains(err.Error(), "malformed HTTP"):
 		return bench.FailMalformed, bound(root(err).Error()) + "; the port is open but does not speak HTTP/1.1: TLS (try https://) or another service?"
 	}

@@ -36,6 +36,7 @@ func TestClassify(t *testing.T) {
 		{dial(syscall.EHOSTUNREACH), bench.FailConnect, "no route to host"},
 		{dial(syscall.EMFILE), bench.FailClient, "ulimit -n"},
 		{dial(syscall.EADDRNOTAVAIL), bench.FailClient, "no free local port"},
+		{errors.New("http2: frame too large"), bench.FailMalformed, "does not answer in HTTP/2; leave --http2 out"},
 		{errReset, bench.FailReset, "cut the connection (connection reset by peer)"},
 		{io.EOF, bench.FailReset, "closed the connection without an answer"},
 		{fmt.Errorf("x: %w", io.ErrUnexpectedEOF), bench.FailReset, "closed the connection without an answer"},
