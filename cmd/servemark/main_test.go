@@ -54,16 +54,25 @@ func params(t *testing.T) testscript.Params {
 // found free and its being used.
 var nextPort atomic.Int64
 
-// freePort returns a port nobody listens on, a new one at each call.
+// freePort returns a port nobody listens on, a new one at each call. Until the test ends the UDP port of the same number is held:
+// it keeps other processes that run these tests from finding the port free before it is used.
 func freePort(t *testing.T) string {
 	t.Helper()
 	for range 1000 {
-		port := 20000 + (int64(os.Getpid())*64+nextPort.Add(1))%10000
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err == nil {
-			l.Close()
-			return fmt.Sprint(port)
+		port := 20000 + (int64(os.Getpid())*128+nextPort.Add(1))%10000
+		address := fmt.Sprintf("127.0.0.1:%d", port)
+		held, err := net.ListenPacket("udp", address)
+		if err != nil {
+			continue
 		}
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			held.Close()
+			continue
+		}
+		l.Close()
+		t.Cleanup(func() { held.Close() })
+		return fmt.Sprint(port)
 	}
 	t.Fatal("no free port between 20000 and 30000")
 	return ""
