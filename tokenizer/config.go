@@ -17,16 +17,11 @@ type config struct {
 	class    string
 	bos, eos string
 	add      struct{ bos, eos *bool }
-	tokens   []configToken // by id
+	tokens   []addedToken // by id
 	template string
 	named    map[string]string
 	bosID    *uint32
 	eosID    *uint32
-}
-
-type configToken struct {
-	id uint32
-	addedToken
 }
 
 // textOrToken is "text" or {"content": "text", …}.
@@ -88,13 +83,13 @@ func (c *config) parse(data []byte) error {
 		if err != nil || id > maxTokenID {
 			return fmt.Errorf("added_tokens_decoder: %q is not an id", clip(key))
 		}
-		t := configToken{id: uint32(id)}
-		if err := json.Unmarshal(raw, &t.addedToken); err != nil {
+		t := addedToken{id: uint32(id)}
+		if err := json.Unmarshal(raw, &t); err != nil {
 			return fmt.Errorf("added_tokens_decoder %s: %w", key, err)
 		}
 		c.tokens = append(c.tokens, t)
 	}
-	slices.SortFunc(c.tokens, func(a, b configToken) int { return int(a.id) - int(b.id) })
+	slices.SortFunc(c.tokens, func(a, b addedToken) int { return int(a.id) - int(b.id) })
 	return c.parseTemplate(f.Template)
 }
 
@@ -156,15 +151,11 @@ func (c *config) addEOS(otherwise bool) bool {
 }
 
 // specials lists the tokens of added_tokens_decoder; nil if there are none.
-func (c *config) specials() []specialID {
+func (c *config) specials() []addedToken {
 	if c == nil {
 		return nil
 	}
-	var out []specialID
-	for _, t := range c.tokens {
-		out = append(out, specialID{t.Content, t.id})
-	}
-	return out
+	return c.tokens
 }
 
 // fill completes what a tokenizer says about itself.

@@ -55,7 +55,7 @@ func readLines(t testing.TB, path string) []fixtureLine {
 }
 
 // fixtures lists the tokenizers in testdata that have their expected lines, and those in SERVEMARK_TOKENIZERS (a
-// directory of NAME.json) that have expected lines here.
+// directory of NAME.json or NAME.tiktoken) that have expected lines here.
 func fixtures(t testing.TB) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -64,30 +64,26 @@ func fixtures(t testing.TB) map[string]string {
 		t.Fatalf("no fixtures: %v", err)
 	}
 	for _, p := range paths {
-		file := strings.TrimSuffix(p, "l.gz") + ".gz"
-		if _, err := os.Stat(file); err != nil {
-			file = filepath.Join(os.Getenv("SERVEMARK_TOKENIZERS"), strings.TrimSuffix(filepath.Base(p), "l.gz"))
-			if _, err := os.Stat(file); err != nil {
-				continue
+		base := filepath.Join(os.Getenv("SERVEMARK_TOKENIZERS"), strings.TrimSuffix(filepath.Base(p), ".jsonl.gz"))
+		for _, file := range []string{strings.TrimSuffix(p, "l.gz") + ".gz", base + ".json", base + ".tiktoken"} {
+			if _, err := os.Stat(file); err == nil {
+				found[file] = p
+				break
 			}
 		}
-		found[file] = p
 	}
 	return found
 }
 
 func openFixture(t testing.TB, path string) *Tokenizer {
 	t.Helper()
-	var data []byte
+	var tok *Tokenizer
+	var err error
 	if strings.HasSuffix(path, ".gz") {
-		data = readGzip(t, path)
+		tok, err = FromJSON(readGzip(t, path))
 	} else {
-		var err error
-		if data, err = os.ReadFile(path); err != nil {
-			t.Fatal(err)
-		}
+		tok, err = Open(path)
 	}
-	tok, err := FromJSON(data)
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}

@@ -216,7 +216,7 @@ func (m *spmModel) tokenizer(p parts, cfg *config) (*Tokenizer, error) {
 					return nil, err
 				}
 				scores = append(scores, 0)
-				p.added = append(p.added, t.addedToken)
+				p.added = append(p.added, t)
 			}
 		}
 	}

@@ -62,11 +62,11 @@ func fromTekken(data []byte, cfg *config) (*Tokenizer, error) {
 	return rankTokenizer(p, lines, special, c.Pattern)
 }
 
-func (f *tekkenFile) specials() ([]specialID, error) {
-	var out []specialID
+func (f *tekkenFile) specials() ([]addedToken, error) {
+	var out []addedToken
 	taken := make([]bool, f.Config.NumSpecial)
 	put := func(text string, id uint32) {
-		out = append(out, specialID{text, id})
+		out = append(out, controlToken(text, id))
 		taken[id] = true
 	}
 	for _, s := range f.Special {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/servemark/servemark/tokenizer/internal/unidata"
 )
@@ -19,14 +20,9 @@ type rankFamily struct {
 	ranks   int
 	pattern string
 	nfc     bool
-	special func(ranks int) []specialID
+	special func(ranks int) []addedToken
 	bos     string
 	eos     string
-}
-
-type specialID struct {
-	text string
-	id   uint32
 }
 
 const (
@@ -63,24 +59,28 @@ func rankFamilies() []rankFamily {
 	}
 }
 
+func controlToken(text string, id uint32) addedToken {
+	return addedToken{Content: text, Special: true, id: id}
+}
+
 // named lists special tokens as text, id, text, id, …
-func named(list ...any) func(int) []specialID {
-	return func(int) []specialID {
-		var out []specialID
+func named(list ...any) func(int) []addedToken {
+	return func(int) []addedToken {
+		var out []addedToken
 		for i := 0; i+1 < len(list); i += 2 {
 			text, _ := list[i].(string)
 			id, _ := list[i+1].(int)
-			out = append(out, specialID{text, uint32(id)})
+			out = append(out, controlToken(text, uint32(id)))
 		}
 		return out
 	}
 }
 
 // inOrder gives texts the ids after the ranks.
-func inOrder(ranks int, texts ...string) []specialID {
-	out := make([]specialID, len(texts))
+func inOrder(ranks int, texts ...string) []addedToken {
+	out := make([]addedToken, len(texts))
 	for i, t := range texts {
-		out[i] = specialID{t, uint32(ranks + i)}
+		out[i] = controlToken(t, uint32(ranks+i))
 	}
 	return out
 }
@@ -93,7 +93,7 @@ func numbered(texts []string, prefix string, from, to int, suffix string) []stri
 	return texts
 }
 
-func llama3Special(ranks int) []specialID {
+func llama3Special(ranks int) []addedToken {
 	texts := []string{
 		"<|begin_of_text|>", "<|end_of_text|>", "<|reserved_special_token_0|>", "<|reserved_special_token_1|>", "<|finetune_right_pad_id|>",
 		"<|reserved_special_token_2|>", "<|start_header_id|>", "<|end_header_id|>", "<|eom_id|>", "<|eot_id|>", "<|python_tag|>",
@@ -101,27 +101,31 @@ func llama3Special(ranks int) []specialID {
 	return inOrder(ranks, numbered(texts, "<|reserved_special_token_", 3, 247, "|>")...)
 }
 
-func qwenSpecial(ranks int) []specialID {
+func qwenSpecial(ranks int) []addedToken {
 	return inOrder(ranks, numbered([]string{"<|endoftext|>", "<|im_start|>", "<|im_end|>"}, "<|extra_", 0, 204, "|>")...)
 }
 
-func qwen35Special(ranks int) []specialID {
-	return inOrder(ranks,
+func qwen35Special(ranks int) []addedToken {
+	list := inOrder(ranks,
 		"<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|object_ref_start|>", "<|object_ref_end|>", "<|box_start|>", "<|box_end|>",
 		"<|quad_start|>", "<|quad_end|>", "<|vision_start|>", "<|vision_end|>", "<|vision_pad|>", "<|image_pad|>", "<|video_pad|>",
 		"<tool_call>", "</tool_call>", "<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>", "<|fim_pad|>", "<|repo_name|>", "<|file_sep|>",
 		"<tool_response>", "</tool_response>", "<think>", "</think>", "<|audio_start|>", "<|audio_end|>", "<tts_pad>", "<tts_text_bos>",
 		"<tts_text_eod>", "<tts_text_bos_single>", "<|audio_pad|>")
+	for i, t := range list { // what a reply is parsed by stays in its text
+		list[i].Special = strings.HasPrefix(t.Content, "<|") || strings.HasPrefix(t.Content, "<tts_")
+	}
+	return list
 }
 
-func glm4Special(ranks int) []specialID {
+func glm4Special(ranks int) []addedToken {
 	return inOrder(ranks,
 		"<|endoftext|>", "[MASK]", "[gMASK]", "[sMASK]", "<sop>", "<eop>", "<|system|>", "<|user|>", "<|assistant|>", "<|observation|>",
 		"<|begin_of_image|>", "<|end_of_image|>", "<|begin_of_video|>", "<|end_of_video|>")
 }
 
 // kimiSpecial holds only the two that all versions share; tokenizer_config.json lists the rest.
-func kimiSpecial(ranks int) []specialID { return inOrder(ranks, "[BOS]", "[EOS]") }
+func kimiSpecial(ranks int) []addedToken { return inOrder(ranks, "[BOS]", "[EOS]") }
 
 // rankLine is one token of a rank file.
 type rankLine struct {
@@ -202,7 +206,7 @@ func (f rankFamily) check(lines []rankLine) error {
 	slices.Sort(ranks)
 	next := uint32(0)
 	for _, r := range ranks {
-		for next < r && slices.ContainsFunc(f.special(f.ranks), func(s specialID) bool { return s.id == next }) {
+		for next < r && slices.ContainsFunc(f.special(f.ranks), func(s addedToken) bool { return s.id == next }) {
 			next++
 		}
 		switch {
@@ -217,11 +221,11 @@ func (f rankFamily) check(lines []rankLine) error {
 }
 
 // surround is the template that puts a token before or behind a text; "" is none.
-func surround(special []specialID, before, behind string) template {
+func surround(special []addedToken, before, behind string) template {
 	var t template
 	find := func(text string) {
 		for _, s := range special {
-			if text != "" && s.text == text {
+			if text != "" && s.Content == text {
 				t = append(t, templatePart{ids: []uint32{s.id}})
 				return
 			}
@@ -234,7 +238,7 @@ func surround(special []specialID, before, behind string) template {
 }
 
 // rankTokenizer builds a byte-level tokenizer from ranks, special tokens and a pattern.
-func rankTokenizer(p parts, lines []rankLine, special []specialID, pattern string) (*Tokenizer, error) {
+func rankTokenizer(p parts, lines []rankLine, special []addedToken, pattern string) (*Tokenizer, error) {
 	v := newVocab(len(lines) + len(special))
 	order := make([]int, 0, len(lines))
 	var spell []byte
@@ -246,11 +250,11 @@ func rankTokenizer(p parts, lines []rankLine, special []specialID, pattern strin
 		order = append(order, i)
 	}
 	for _, s := range special {
-		if err := v.add(bytesOf(s.text), uint64(s.id)); err != nil {
+		if err := v.add(bytesOf(s.Content), uint64(s.id)); err != nil {
 			return nil, err
 		}
-		p.added = append(p.added, addedToken{Content: s.text, Special: true})
 	}
+	p.added = special
 	n := len(v.entries)
 	if v.build(); len(v.entries) != n {
 		return nil, fmt.Errorf("a token stands in it twice")

