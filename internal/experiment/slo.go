@@ -186,7 +186,7 @@ func (x *search) try(ctx context.Context, at float64, requests int, purpose stri
 	}
 	l := x.at(at)
 	if x.Whole {
-		requests = max(requests, int(4*at))
+		requests = max(requests, int(5*at)) // of which two fifths only lead up to the load and down from it
 	}
 	outlook := stats.NewOutlook(x.Goals, l.runs, doubt, x.least(l))
 	plan, records, err := x.Trial(ctx, at, requests, x.Seed+x.trials, outlook)
@@ -227,8 +227,14 @@ func (x *search) least(l *load) int {
 	return max(leastRun, int(math.Ceil(settleTimes/(room*room))))
 }
 
-// whole is how many requests a run of the least length sends, its ramp-up included.
-func (x *search) whole(l *load) int { return x.least(l) * 5 / 4 }
+// whole is how many requests a run of the least length sends, its ramp-up and its ends included.
+func (x *search) whole(l *load) int {
+	n := x.least(l) * 5 / 4
+	if x.Whole {
+		n += 2 * int(l.at)
+	}
+	return n
+}
 
 // at returns the load, new where it was not tried yet.
 func (x *search) at(at float64) *load {

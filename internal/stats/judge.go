@@ -3,6 +3,7 @@ package stats
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/servemark/servemark/internal/bench"
 )
@@ -74,7 +75,8 @@ func CheckJudgeable(g bench.Goal) error {
 }
 
 // Judge weighs what runs at one load say of each goal, each side of every interval being wrong with at most the probability
-// doubt. The ramp-up of each run is left out, and requests count by what they are worth as independent ones.
+// doubt. The ramp-up of each run is left out, and requests count by what they are worth as independent ones. Of runs with a fixed
+// number in flight as many are left out at both ends: the first all start at once, the last see the load fall.
 //
 // A queue that grows slowly, or one long jam, cannot be told from chance in a short run, whose own correlations then look harmless:
 // no goal is met before a run had least requests, and shorter ones count for less against a goal too.
@@ -210,9 +212,9 @@ func (r *run) scores(g bench.Goal) (scores, values []float64) {
 	if !ok {
 		drop = 0
 	}
-	from := bench.Never
+	from, to := r.full()
 	if drop < len(r.replies) && drop > 0 {
-		from = r.replies[drop].rec.Sent
+		from = max(from, r.replies[drop].rec.Sent)
 	}
 	var weights []float64
 	reply := map[int]int{}
@@ -221,7 +223,7 @@ func (r *run) scores(g bench.Goal) (scores, values []float64) {
 	}
 	judged := r.judged()
 	for _, rec := range r.records {
-		if rec.Cancelled || from.Known() && rec.Sent < from {
+		if rec.Cancelled || from.Known() && rec.Sent < from || to.Known() && rec.Sent > to {
 			continue
 		}
 		i, ok := reply[rec.ID]
@@ -240,6 +242,26 @@ func (r *run) scores(g bench.Goal) (scores, values []float64) {
 		pooled(scores, weights)
 	}
 	return scores, values
+}
+
+// full is when the first and the last request were sent that saw a fixed number in flight throughout, both Never where there is none.
+// Where the run is too short for any the first lies behind the last.
+func (r *run) full() (first, last bench.Instant) {
+	n := r.plan.Spec.Load.Concurrency
+	if r.scheduled || n == 0 {
+		return bench.Never, bench.Never
+	}
+	var sent []bench.Instant
+	for _, rec := range r.records {
+		if rec.Sent.Known() {
+			sent = append(sent, rec.Sent)
+		}
+	}
+	if len(sent) <= 2*n {
+		return 1, 0
+	}
+	slices.Sort(sent)
+	return sent[n], sent[len(sent)-1-n]
 }
 
 // pooled turns the scores of requests into parts of the score of all their tokens: their mean becomes the ratio R = Σ weight·score ÷

@@ -138,3 +138,38 @@ func TestJudgeTokenTimes(t *testing.T) {
 		}
 	}
 }
+
+// TestJudgeInFlight: of a run with a fixed number in flight neither the requests that start it all at once count, nor those that see the
+// load fall.
+func TestJudgeInFlight(t *testing.T) {
+	const n, flight = 1000, 50
+	p90 := bench.Goal{Name: "p90 ttft < 100ms", Metric: "ttft", Statistic: "p90", Op: bench.LessThan, Bound: 0.1}
+	for _, row := range []struct {
+		name     string
+		n        int
+		flight   int
+		requests int
+		value    float64
+		standing Standing
+	}{
+		{"all", n, 0, n, 0.90, Open},
+		{"without the ends", n, flight, n - 2*flight, 0.95, Met},
+		{"nothing is left", 2 * flight, flight, 0, 0, Open},
+	} {
+		run := servedAt(row.n, 20, 300*time.Millisecond, 20*time.Millisecond, false)
+		run.Plan.Spec.Load = bench.LoadSpec{Concurrency: row.flight}
+		for i := range run.Records {
+			run.Plan.Requests[i].Due = bench.Never
+			r := &run.Records[i]
+			if i < flight {
+				r.Chunks[0].At = r.Sent.Add(300 * time.Millisecond)
+			}
+			r.Done = r.Sent.Add(400 * time.Millisecond) // E2E shows nothing of this
+			r.Chunks, r.Usage.Completion = append(r.Chunks, bench.Chunk{At: r.Done}), bench.Counted(2)
+		}
+		e := Judge([]bench.Goal{p90}, []Judged{run}, 0.01, 100)[0]
+		if e.Requests != row.requests || math.Abs(e.Value-row.value) > 0.005 || e.Standing != row.standing {
+			t.Errorf("%s: Judge = %s with %.3f of %d requests, want %s with %.3f of %d", row.name, e.Standing, e.Value, e.Requests, row.standing, row.value, row.requests)
+		}
+	}
+}

@@ -205,6 +205,9 @@ func (o *Outlook) best(goal int, late map[int]time.Duration) outcome {
 				p.score = 1
 			}
 		}
+		if edge := o.edge(); id < edge || id >= len(o.marks)-edge {
+			p.weight = 0
+		}
 		if places[id] = p; share && p.weight > 0 && p.score < 0.5 {
 			out.misses++
 		}
@@ -217,16 +220,26 @@ func (o *Outlook) best(goal int, late map[int]time.Duration) outcome {
 	return out
 }
 
+// edge is how many requests at both ends of the run are never judged: as many as are in flight, where that number is fixed.
+func (o *Outlook) edge() int {
+	if o.plan.Spec.Load.Scheduled() {
+		return 0
+	}
+	return o.plan.Spec.Load.Concurrency
+}
+
 // bound fills in the value for the ramp-up, of at most half the replies, that is best for it.
 func (o *Outlook) bound(out *outcome, places []place, replies int, share bool, before *Evidence) {
-	sum, weight, after := 0.0, 0.0, 0
+	sum, weight, n, after := 0.0, 0.0, 0.0, 0
 	out.value = math.Inf(1)
 	if share {
 		out.value = math.Inf(-1)
 	}
 	for id := len(places) - 1; id >= 0; id-- {
 		sum += places[id].score * places[id].weight
-		weight += places[id].weight
+		if weight += places[id].weight; places[id].weight > 0 {
+			n++
+		}
 		if !o.marks[id].failed {
 			after++
 		}
@@ -237,7 +250,7 @@ func (o *Outlook) bound(out *outcome, places []place, replies int, share bool, b
 		if out.half == 0 {
 			out.half = v
 		}
-		n, earlier := float64(len(places)-id), float64(before.Requests)
+		earlier := float64(before.Requests)
 		v = (v*n + before.Value*earlier) / (n + earlier)
 		if share {
 			out.value = math.Max(out.value, v)
