@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"sync"
 	"time"
 
@@ -74,14 +75,37 @@ func (s *session) listen(ctx context.Context) error {
 	if l.serverOff {
 		base = ""
 	}
-	sampler, why, ok := telemetry.Open(ctx, telemetry.Options{BaseURL: base, Metrics: l.metrics, GPUs: l.gpus, Apply: s.job.auth.Apply, Client: s.client})
-	if why != "" && (l.metrics != "" || l.gpus != "") {
-		return refused(errors.New(why))
+	sampler, faults, ok := s.openPages(ctx, base)
+	if len(faults) > 0 {
+		return refused(faults...)
 	}
 	if ok {
 		s.beside.sampler = sampler
 	}
 	return nil
+}
+
+// openPages looks for the pages to sample and says what is wrong with those that the user named; base is the server whose own
+// page is looked for, "" for none.
+func (s *session) openPages(ctx context.Context, base string) (*telemetry.Sampler, []error, bool) {
+	l := s.job.listening
+	sampler, server, gpus, ok := telemetry.Open(ctx, telemetry.Options{BaseURL: base, Metrics: l.metrics, GPUs: l.gpus, Apply: s.job.auth.Apply, Client: s.client})
+	var faults []error
+	for _, page := range []struct {
+		flag, address string
+		err           error
+	}{{"--metrics", l.metrics, server}, {"--gpu-metrics", l.gpus, gpus}} {
+		if page.address == "" || page.err == nil {
+			continue
+		}
+		why := page.err.Error()
+		if unreached := (*url.Error)(nil); errors.As(page.err, &unreached) {
+			_, words := endpoint.Classify(page.err)
+			why = page.address + ": " + words
+		}
+		faults = append(faults, fmt.Errorf("%s: %s; check the address, or leave the flag out", page.flag, why))
+	}
+	return sampler, faults, ok
 }
 
 // startSampling begins with the load.

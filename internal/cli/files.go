@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 )
 
@@ -30,4 +31,15 @@ func whyNot(err error) string {
 // unusable is a fault of a file with its cause and what to do.
 func unusable(path string, err error, cure string) error {
 	return fmt.Errorf("%s: %s; %s", path, whyNot(err), cure)
+}
+
+// shellWord writes a path as one word of a shell's command line.
+func shellWord(path string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-+=.,:/@%", r)
+	}
+	if path != "" && !strings.ContainsFunc(path, func(r rune) bool { return !plain(r) }) {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

@@ -102,6 +102,6 @@ func (l *log) close(e journal.End) {
 // sayJournal says where a complete journal lies.
 func (s *session) sayJournal() {
 	if s.journalPath != "" {
-		s.say("journal: %s (servemark report %s prints this again)", safe(s.journalPath), safe(s.journalPath))
+		s.say("journal: %s (servemark report %s prints this again)", safe(s.journalPath), safe(shellWord(s.journalPath)))
 	}
 }

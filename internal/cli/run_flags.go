@@ -118,9 +118,12 @@ func (r *runReader) target(getenv func(string) string) {
 	r.readAuth(t, &r.job, getenv)
 	m := &r.job.spec.Model
 	m.Asked, m.Tokenizer = r.text("model"), bench.TokenizerSource(r.text("tokenizer"))
-	for _, name := range []string{"model", "tokenizer"} {
-		if r.typed(name) && strings.TrimSpace(r.text(name)) == "" {
-			r.wrong(name, "is empty", "name one, or leave the flag out to have it found")
+	for _, f := range []struct{ name, cure string }{{"model", "name one, or leave the flag out to have it found"}, {"tokenizer", "name one, or leave the flag out to have it found"},
+		{"dataset-path", "name a file"}, {"output", "name a file, or leave the flag out"}, {"journal", "name a file, - for none, or leave the flag out"},
+		{"metrics", "give an address, auto or off"}, {"gpu-metrics", "give an address, or leave the flag out"}, {"ca-cert", "name a PEM file"}, {"goals", "name a file of goals"}} {
+		if r.typed(f.name) && strings.TrimSpace(r.text(f.name)) == "" {
+			r.wrong(f.name, "is empty", f.cure)
+			r.refused[f.name] = true // what follows from it is no fault of its own
 		}
 	}
 }

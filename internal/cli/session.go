@@ -229,8 +229,11 @@ func (s *session) lookThere(ctx context.Context) error {
 	s.server = found
 	s.showServer()
 	served, notes, err := doctor.Served(s.spec.Model, &found)
-	if err != nil && endpoint.NeedsName(t.API) {
-		return refused(err)
+	if !endpoint.NeedsName(t.API) {
+		err = nil
+	}
+	if _, faults, _ := s.openPages(ctx, ""); err != nil || len(faults) > 0 {
+		return refused(append(faults, err)...)
 	}
 	for _, n := range notes {
 		s.say("note: %s", safe(n))

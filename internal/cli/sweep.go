@@ -324,7 +324,7 @@ func (s *sweep) publish(outcomes []experiment.Outcome, stopped int) int {
 	if s.dir != "-" {
 		how := "journals and state"
 		if stopped != exitOK {
-			how = "the same command line with --dir " + safe(s.dir) + " goes on from here; journals and state"
+			how = "the same command line with --dir " + safe(shellWord(s.dir)) + " goes on from here; journals and state"
 		}
 		s.warn("%s: %s", how, safe(s.dir))
 	}

@@ -152,8 +152,6 @@ func (s *session) publishVLLM(run report.Run) int {
 			s.say("result saved to %s", safe(path))
 		}
 	}
-	if s.journalPath != "" {
-		s.say("journal: %s (servemark report %s prints this again)", safe(s.journalPath), safe(s.journalPath))
-	}
+	s.sayJournal()
 	return code
 }

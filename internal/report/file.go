@@ -74,11 +74,11 @@ func openAppend(path string) (*os.File, error) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("result file %s: its folder does not exist; make it, or name another file with --output-file", path)
+		return nil, fmt.Errorf("result file %s: its folder does not exist; make it, or name another file", path)
 	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("result file %s: no permission to write; name another file with --output-file", path)
+		return nil, fmt.Errorf("result file %s: no permission to write; name another file", path)
 	case err != nil:
-		return nil, fmt.Errorf("result file %s: %w; name another file with --output-file", path, err)
+		return nil, fmt.Errorf("result file %s: %w; name another file", path, err)
 	}
 	return f, nil
 }

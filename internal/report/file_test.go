@@ -61,7 +61,7 @@ func TestAppendFaults(t *testing.T) {
 		"AppendLine":  func() error { return AppendLine(missing, nil) },
 		"CheckAppend": func() error { return CheckAppend(missing) },
 	} {
-		if err := f(); err == nil || !strings.Contains(err.Error(), "--output-file") || !strings.Contains(err.Error(), "folder does not exist") {
+		if err := f(); err == nil || !strings.Contains(err.Error(), "name another file") || !strings.Contains(err.Error(), "folder does not exist") {
 			t.Errorf("%s(missing folder) = %v, want cause and cure", name, err)
 		}
 	}

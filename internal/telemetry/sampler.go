@@ -3,6 +3,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -42,9 +43,9 @@ type Sampler struct {
 	done  chan struct{}
 }
 
-// Open finds out what there is to listen to and takes the counters before the load. ok is false where there is nothing; why says
-// what was missing.
-func Open(ctx context.Context, o Options) (s *Sampler, why string, ok bool) {
+// Open finds out what there is to listen to and takes the counters before the load. ok is false where there is nothing; server and
+// gpus say why the server's page and that of its GPUs cannot be read.
+func Open(ctx context.Context, o Options) (s *Sampler, server, gpus error, ok bool) {
 	if o.Every < time.Second {
 		o.Every = time.Second
 	}
@@ -59,22 +60,20 @@ func Open(ctx context.Context, o Options) (s *Sampler, why string, ok bool) {
 	for _, page := range pages {
 		r, err := page(ctx)
 		if err != nil {
-			if why == "" {
-				why = err.Error()
-			}
+			server = cmp.Or(server, err)
 			continue
 		}
+		server = nil
 		s.page, s.log.Source, s.log.Before = page, r.source, r.counters
 		break
 	}
 	if o.GPUs != "" {
-		if _, joules, err := s.gpus(ctx); err != nil {
-			why = err.Error()
-		} else {
+		var joules bench.Measure
+		if _, joules, gpus = s.gpus(ctx); gpus == nil {
 			s.log.GPUSource, s.log.Before.Energy = o.GPUs, joules
 		}
 	}
-	return s, why, s.page != nil || s.log.GPUSource != ""
+	return s, server, gpus, s.page != nil || s.log.GPUSource != ""
 }
 
 // Start samples until Stop. start is when the run's clock read 0.

@@ -98,9 +98,9 @@ func TestSampler(t *testing.T) {
 	srv := httptest.NewServer(mux)
 	defer srv.Close()
 	o := Options{BaseURL: srv.URL, GPUs: srv.URL + "/gpu", Client: srv.Client(), Apply: func(h http.Header) { h.Set("Authorization", "k") }}
-	s, why, ok := Open(t.Context(), o)
-	if !ok {
-		t.Fatalf("Open: %s", why)
+	s, server, gpus, ok := Open(t.Context(), o)
+	if !ok || server != nil || gpus != nil {
+		t.Fatalf("Open: %v, %v", server, gpus)
 	}
 	s.Start(t.Context(), time.Now())
 	got := s.Stop(t.Context())
@@ -112,8 +112,12 @@ func TestSampler(t *testing.T) {
 		t.Errorf("power = %v, want 100", p)
 	}
 	o.GPUs, o.Metrics = "", srv.URL+"/nowhere"
-	if _, why, ok := Open(t.Context(), o); ok || !strings.Contains(why, "404") {
-		t.Errorf("Open of a page that is not there = %q, %v, want status 404", why, ok)
+	if _, server, gpus, ok := Open(t.Context(), o); ok || gpus != nil || server == nil || !strings.Contains(server.Error(), "404") {
+		t.Errorf("Open of a page that is not there = %v, %v, %v, want status 404", server, gpus, ok)
+	}
+	o.BaseURL, o.GPUs, o.Metrics = srv.URL+"/none", srv.URL+"/gpu", ""
+	if _, server, gpus, ok := Open(t.Context(), o); !ok || server == nil || gpus != nil {
+		t.Errorf("Open of a server without pages beside a GPU's = %v, %v, %v; want the GPU's alone", server, gpus, ok)
 	}
 }
 
