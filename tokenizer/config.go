@@ -48,23 +48,30 @@ type configFile struct {
 	Tokens   map[string]json.RawMessage `json:"added_tokens_decoder"`
 }
 
-// readConfig reads what there is in dir.
+// readConfig reads what there is in dir. A file that is there and cannot be read is an error: it may change ids.
 func readConfig(dir string) (*config, error) {
 	c := &config{}
-	path := filepath.Join(dir, "tokenizer_config.json")
-	data, err := os.ReadFile(path)
-	if err == nil {
-		err = c.parse(data)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if data, err := os.ReadFile(filepath.Join(dir, "chat_template.jinja")); err == nil {
-		c.template = string(data)
-	}
-	path = filepath.Join(dir, "config.json")
-	if data, err := os.ReadFile(path); err == nil {
-		if err := c.parseModel(data); err != nil {
+	for _, f := range []struct {
+		name string
+		read func([]byte) error
+	}{
+		{"tokenizer_config.json", c.parse},
+		{"chat_template.jinja", func(data []byte) error { c.template = string(data); return nil }},
+		{"config.json", c.parseModel},
+	} {
+		path := filepath.Join(dir, f.name)
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = f.read(data)
+		}
+		var of *fs.PathError
+		switch {
+		case errors.As(err, &of):
+			return nil, fmt.Errorf("%s: %w", path, of.Err)
+		case err != nil:
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}

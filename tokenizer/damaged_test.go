@@ -2,6 +2,8 @@ package tokenizer
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -68,5 +70,29 @@ func TestGGUFWithoutMergesIsRefused(t *testing.T) {
 	}
 	if slices.Contains(g.texts["tokenizer.ggml.merges"], "a b") {
 		t.Error("the key was not damaged")
+	}
+}
+
+func TestUnreadableConfigIsAnError(t *testing.T) {
+	for _, name := range []string{"tokenizer_config.json", "config.json", "chat_template.jinja"} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "tekken.json"), tekkenSeed(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil { // reading a directory fails
+			t.Fatal(err)
+		}
+		if _, err := Open(dir); err == nil || strings.Count(err.Error(), name) != 1 {
+			t.Errorf("Open with an unreadable %s: %v, want an error that names it once", name, err)
+		}
+	}
+}
+
+func TestLongPatternIsRefused(t *testing.T) {
+	if _, err := newRegexMatcher(strings.Repeat("a", maxPattern+1)); err == nil || !strings.Contains(err.Error(), "65537 bytes") {
+		t.Errorf("newRegexMatcher: %v, want an error with the pattern's length", err)
 	}
 }

@@ -17,7 +17,13 @@ type regexMatcher struct{ re *regexp2.Regexp }
 // maxMatchTime bounds one search: a pattern is data from strangers.
 const maxMatchTime = 20 * time.Second
 
+// maxPattern bounds the bytes of a pattern, whose compiled form is a hundred times as large. The longest known has 3,000.
+const maxPattern = 1 << 16
+
 func newRegexMatcher(pattern string) (matcher, error) {
+	if len(pattern) > maxPattern {
+		return nil, fmt.Errorf("pattern %q has %d bytes; more than %d are not supported", clip(pattern), len(pattern), maxPattern)
+	}
 	t := &translator{in: pattern}
 	out, err := t.all()
 	if err != nil {
@@ -48,7 +54,7 @@ func (m regexMatcher) matches(s string, each func(from, to int)) error {
 	for start := 0; start <= len(runes); {
 		m, err := m.re.FindRunesMatchStartingAt(runes, start)
 		if err != nil {
-			return fmt.Errorf("matching a pattern: %w", err)
+			return fmt.Errorf("a pattern takes more than %v for one match in this text (%s)", maxMatchTime, clip(err.Error()))
 		}
 		if m == nil {
 			return nil

@@ -7,8 +7,8 @@ import (
 )
 
 // StreamDecoder decodes ids as they arrive. The texts it gives, joined, are the text that Decode gives for all ids;
-// bytes that may still become a character are held back. Only where a byte-fallback model writes a broken run of
-// bytes may the number of U+FFFD differ. A decoder that rewrites across tokens gives its whole text at the end. It is
+// bytes that may still become a character are held back. Only where a byte-fallback model writes a run of bytes that
+// breaks may they differ: Decode turns the whole run into U+FFFD, and its first characters have been given by then. A decoder that rewrites across tokens gives its whole text at the end. It is
 // not safe for concurrent use.
 type StreamDecoder struct {
 	t       *Tokenizer

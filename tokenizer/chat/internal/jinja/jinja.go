@@ -18,26 +18,6 @@ import (
 	"time"
 )
 
-// Limits bound what one rendering may use. The zero value means the defaults named at each field.
-type Limits struct {
-	Steps int   // evaluated nodes, handled items and 16 bytes of text read; 0 is 20 million and 16 for each byte of the input
-	Bytes int64 // bytes of all texts and lists made, freed ones too; 0 is 256 MiB and 64 times the input
-}
-
-const (
-	maxSource     = 1 << 20 // bytes of a template's source
-	maxTokens     = 100_000 // names, signs and texts in it
-	maxNesting    = 100     // nested statements or expressions in a template's source
-	maxDepth      = 200     // nested calls of macros and recursive loops, and levels of a printed value
-	maxBits       = 1 << 16 // bits of an integer
-	maxRange      = 100_000 // items of a range, as in jinja2's sandbox
-	defaultSteps  = 20_000_000
-	defaultBytes  = 256 << 20
-	bytesPerInput = 64
-	stepsPerInput = 16
-	ctxEvery      = 4096 // steps between two looks at the context
-)
-
 // Error is a fault of the template or of what it was given, in the words that Python would use.
 type Error struct {
 	Kind string // Python's exception: "TemplateSyntaxError", "UndefinedError", "TypeError", …; "LimitError" is our own
@@ -88,109 +68,18 @@ type Vars map[string]Value
 // Render gives the text that the template makes of vars. now is what strftime_now shows; inputBytes
 // is the size of what vars were read from, for the defaults of Limits.
 func (t *Template) Render(ctx context.Context, vars Vars, now time.Time, limits Limits, inputBytes int64) (string, error) {
-	r := &run{ctx: ctx, lib: t.lib, now: now, steps: limits.Steps, bytes: limits.Bytes}
-	if r.steps == 0 {
-		r.steps = defaultSteps + stepsPerInput*int(inputBytes)
-	}
-	if r.bytes == 0 {
-		r.bytes = defaultBytes + bytesPerInput*inputBytes
-	}
-	r.context = vars
+	return t.render(newRun(ctx, limits, inputBytes), vars, now)
+}
+
+func (t *Template) render(r *run, vars Vars, now time.Time) (string, error) {
+	r.lib, r.context, r.now = t.lib, vars, now
 	var out strings.Builder
-	if err := r.execAll(t.body, &scope{}, &out); err != nil {
+	err := r.execAll(t.body, &scope{}, &out)
+	if r.over != nil { // a generator may have kept it, or a filter have put it in other words
+		err = r.over
+	}
+	if err != nil {
 		return "", err
 	}
 	return out.String(), nil
-}
-
-// run is one rendering: what it may still use, and what its names mean.
-type run struct {
-	ctx     context.Context
-	lib     *library
-	context Vars
-	now     time.Time
-	steps   int
-	bytes   int64
-	depth   int    // nested macros, recursive loops and printed levels
-	frames  int    // nested calls of eval and exec
-	draws   uint64 // values drawn by the random filter so far
-}
-
-// step counts n units of work.
-func (r *run) step(n int) error {
-	before := r.steps
-	r.steps -= n
-	if r.steps < 0 {
-		return fault("LimitError", "the template takes too many steps; it does not end, or the input is too large for it")
-	}
-	if before/ctxEvery != r.steps/ctxEvery && r.ctx.Err() != nil {
-		return context.Cause(r.ctx)
-	}
-	return nil
-}
-
-// alloc counts n bytes that are about to be made.
-func (r *run) alloc(n int) error {
-	r.bytes -= int64(n)
-	if r.bytes < 0 || n < 0 {
-		return fault("LimitError", "the template makes too much text; it repeats without end, or the input is too large for it")
-	}
-	return r.step(1 + n>>8)
-}
-
-// work counts the reading of n bytes of text.
-func (r *run) work(n int) error { return r.step(n >> 4) }
-
-// weigh counts the reading of a value that is a text.
-func (r *run) weigh(v Value) error {
-	if s, ok := v.(string); ok {
-		return r.work(len(s))
-	}
-	return nil
-}
-
-// enter counts one level of nesting; leave must follow unless it fails.
-func (r *run) enter() error {
-	if r.depth++; r.depth > maxDepth {
-		r.depth--
-		return fault("RecursionError", "the template nests more than %d calls or values", maxDepth)
-	}
-	return nil
-}
-
-func (r *run) leave() { r.depth-- }
-
-// scope holds the names of one block; a name not found is looked up in the parent, at last in the
-// variables and the global functions. Few names live in a scope, so a list beats a map.
-type scope struct {
-	names  []string
-	values []Value
-	parent *scope
-}
-
-func (s *scope) set(name string, v Value) {
-	for i, n := range s.names {
-		if n == name {
-			s.values[i] = v
-			return
-		}
-	}
-	s.names, s.values = append(s.names, name), append(s.values, v)
-}
-
-func (r *run) lookup(s *scope, name string) Value {
-	for ; s != nil; s = s.parent {
-		for i, n := range s.names {
-			if n == name {
-				return s.values[i]
-			}
-		}
-	}
-	if v, ok := r.context[name]; ok {
-		return v
-	}
-	if v, ok := r.lib.globals[name]; ok {
-		return v
-	}
-	return &Undefined{msg: pyRepr(name) + " is undefined"}
 }

@@ -18,13 +18,6 @@ type List struct {
 	group bool // a tuple of groupby, whose parts are also .grouper and .list
 }
 
-// Dict is a Python dict: ordered by first insertion, with keys that are equal as in Python (1, 1.0 and True are one key).
-type Dict struct {
-	keys   []Value
-	values []Value
-	index  map[any]int
-}
-
 // Undefined stands for what is not there. It prints as nothing and counts as false; to use it fails.
 type Undefined struct {
 	msg      string
@@ -117,126 +110,8 @@ next:
 	return out, nil
 }
 
-// NewDict makes an empty dict.
-func NewDict() *Dict { return &Dict{index: map[any]int{}} }
-
 // NewList makes a list of the given items.
 func NewList(items ...Value) *List { return &List{Items: items} }
-
-type (
-	noneKey  struct{}
-	undefKey struct{}
-	tupleKey struct{ text string }
-)
-
-// hashKey gives a Go map key that is equal for values equal in Python.
-func hashKey(v Value) (any, error) {
-	switch v := v.(type) {
-	case nil:
-		return noneKey{}, nil
-	case string:
-		return v, nil
-	case int64:
-		return v, nil
-	case bool:
-		return boolInt(v), nil
-	case float64:
-		if i := int64(v); v == math.Trunc(v) && math.Abs(v) < 1<<53 {
-			return i, nil
-		}
-		return v, nil
-	case *big.Int:
-		return tupleKey{v.String()}, nil
-	case *Undefined:
-		return undefKey{}, nil
-	case *List:
-		if v.Tuple {
-			var b strings.Builder
-			for _, item := range v.Items {
-				k, err := hashKey(item)
-				if err != nil {
-					return nil, err
-				}
-				if s, ok := k.(string); ok {
-					b.WriteString(pyRepr(s))
-				} else {
-					b.WriteString(simpleKeyText(k))
-				}
-				b.WriteByte(',')
-			}
-			return tupleKey{"(" + b.String()}, nil
-		}
-		return nil, typeError("unhashable type: 'list'")
-	case *Dict:
-		return nil, typeError("unhashable type: 'dict'")
-	}
-	return v, nil // a pointer: the same only as itself
-}
-
-func simpleKeyText(k any) string {
-	switch k := k.(type) {
-	case int64:
-		return intText(k)
-	case float64:
-		return floatRepr(k)
-	case tupleKey:
-		return k.text
-	}
-	return "None"
-}
-
-// Set puts a value under a key. An existing key keeps its place.
-func (d *Dict) Set(key, v Value) error {
-	k, err := hashKey(key)
-	if err != nil {
-		return err
-	}
-	if i, ok := d.index[k]; ok {
-		d.values[i] = v
-		return nil
-	}
-	d.index[k] = len(d.keys)
-	d.keys, d.values = append(d.keys, key), append(d.values, v)
-	return nil
-}
-
-// Get gives the value under a key; a key that cannot be one is not there.
-func (d *Dict) Get(key Value) (Value, bool) {
-	k, err := hashKey(key)
-	if err != nil {
-		return nil, false
-	}
-	i, ok := d.index[k]
-	if !ok {
-		return nil, false
-	}
-	return d.values[i], true
-}
-
-// Len is the number of keys.
-func (d *Dict) Len() int { return len(d.keys) }
-
-// Keys gives the keys in order.
-func (d *Dict) Keys() []Value { return d.keys }
-
-// Without gives a copy that lacks the keys for which drop says so.
-func (d *Dict) Without(drop func(key, v Value) bool) *Dict {
-	out := NewDict()
-	for i, k := range d.keys {
-		if !drop(k, d.values[i]) {
-			_ = out.Set(k, d.values[i]) // a key of a dict is hashable
-		}
-	}
-	return out
-}
-
-func (d *Dict) pairs() []Value {
-	out := make([]Value, len(d.keys))
-	for i := range out {
-		out[i] = &List{Items: []Value{d.keys[i], d.values[i]}, Tuple: true}
-	}
-	return out
-}
 
 func boolInt(b bool) int64 {
 	if b {
