@@ -47,13 +47,17 @@ func (s *session) roomForPrompts() error {
 	if strings.HasPrefix(d.Name, "random") {
 		each += bytesPerToken * float64(d.InputTokens)
 	}
-	if need := each * float64(max(d.Rows, 1)); need > mostBytes {
-		return fmt.Errorf("%d prompts of up to %d tokens need about %.0f GB of memory to be made before the run; ask for fewer or shorter ones", d.Rows, d.InputTokens, need/1e9)
+	free, known := doctor.FreeMemory()
+	if !known {
+		free = mostBytes
+	}
+	if need := each * float64(max(d.Rows, 1)); need > free {
+		return fmt.Errorf("%d prompts of up to %d tokens need about %.1f GB of memory to be made before the run, of %.1f GB there may be; ask for fewer or shorter ones", d.Rows, d.InputTokens, need/1e9, free/1e9)
 	}
 	return nil
 }
 
-// Memory of a plan, measured roughly: text and request with its encoded body.
+// Memory of a plan, measured roughly: text and request with its encoded body. mostBytes stands in where free memory is not known.
 const (
 	bytesPerRequest = 4 << 10
 	bytesPerToken   = 16
