@@ -80,10 +80,11 @@ func (c *console) slo(ctx context.Context, a *arguments) int {
 	began := time.Now()
 	found, err := s.Run(ctx)
 	if err != nil {
-		if !errors.Is(err, errTold) {
+		if !errors.Is(err, errTold) && ctx.Err() == nil {
 			c.warn("servemark slo: %s", safe(err.Error()))
 		}
 		if stopped = max(stopped, exitFailed); ctx.Err() != nil {
+			c.warn("interrupted: the trial that was under way does not count")
 			stopped = exitInterrupted
 		}
 	}

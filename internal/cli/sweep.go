@@ -94,6 +94,7 @@ func (c *console) sweep(ctx context.Context, a *arguments) int {
 		return state.Done(o.Point.Index, filepath.Base(o.Journal))
 	})
 	if err != nil && ctx.Err() != nil {
+		s.warn("interrupted: the point that was under way does not count")
 		stopped = exitInterrupted
 	} else if err != nil {
 		if !errors.Is(err, errTold) {

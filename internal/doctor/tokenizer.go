@@ -157,7 +157,7 @@ func (f *Finder) fromHub(ctx context.Context, repo hub.Repo, source bench.Tokeni
 		}
 	}
 	if off := f.Hub.Offline(); off != "" {
-		return Tokenizer{}, fmt.Errorf("it is not in the hub cache %s, and %s forbids the network", f.Hub.CacheDir(), off)
+		return Tokenizer{}, fmt.Errorf("it is not in the hub cache %s, and %s forbids the network: unset that, or name a file or folder", f.Hub.CacheDir(), off)
 	}
 	f.Say(fmt.Sprintf("fetching the tokenizer of %s from %s into the hub cache", repo, f.Hub.Host()))
 	var first error
