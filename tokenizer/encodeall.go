@@ -1,14 +1,13 @@
 package tokenizer
 
 import (
-	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
 )
 
 // EncodeAll returns the ids of each text, in the order of texts, as [Tokenizer.Encode] gives them. It uses all cores
-// (GOMAXPROCS). An error is that of the first text, by place, that has one, and names the place; no ids come with it.
+// (GOMAXPROCS). An error is that of the first text, by place, that has one; the ids of those before it come with it.
 func (t *Tokenizer) EncodeAll(texts []string, special bool) ([][]uint32, error) {
 	ids := make([][]uint32, len(texts))
 	errs := make([]error, len(texts))
@@ -30,7 +29,7 @@ func (t *Tokenizer) EncodeAll(texts []string, special bool) ([][]uint32, error) 
 	wg.Wait()
 	for i, err := range errs {
 		if err != nil {
-			return nil, fmt.Errorf("text %d: %w", i, err)
+			return ids[:i], err
 		}
 	}
 	return ids, nil

@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -112,7 +111,9 @@ func (c *console) tokenizeWith(ctx context.Context, a *arguments) error {
 		return decodeIDs(out, open[0], string(raw))
 	case a.on("count"):
 		n, err := open[0].Count(string(raw), special)
-		fmt.Fprintln(out, n)
+		if err == nil {
+			fmt.Fprintln(out, n)
+		}
 		return err
 	case len(open) == 2:
 		return compareTokens(out, open, string(raw), special)
@@ -131,37 +132,6 @@ func (c *console) openTokenizer(ctx context.Context, source bench.TokenizerSourc
 		return nil, err
 	}
 	return t.Local, nil
-}
-
-// tokenizeLines answers one line for each line: the form for programs.
-func tokenizeLines(out io.Writer, t *tokenizer.Tokenizer, in io.Reader, special bool) error {
-	lines := bufio.NewReaderSize(in, 1<<20)
-	enc := json.NewEncoder(out)
-	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if len(strings.TrimSpace(string(line))) > 0 {
-			var text string
-			if jsonErr := json.Unmarshal(line, &text); jsonErr != nil {
-				return fmt.Errorf("line %d is not a JSON string: %v", n, jsonErr)
-			}
-			ids, encErr := t.Encode(text, special)
-			if encErr != nil {
-				return fmt.Errorf("line %d: %w", n, encErr)
-			}
-			if ids == nil {
-				ids = []uint32{}
-			}
-			if encErr := enc.Encode(map[string][]uint32{"ids": ids}); encErr != nil {
-				return encErr
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
 }
 
 // decodeIDs reads ids, bare or as a JSON array, and prints their text; an id that the vocabulary lacks is refused.
