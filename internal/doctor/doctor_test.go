@@ -109,6 +109,7 @@ func TestNamedTokenizerThatFailsIsAnError(t *testing.T) {
 		"./not-here": "no such file or folder",
 		dir:          "tokenizer.json",
 		"bare":       "not the name of a repository",
+		"http://h:1": "the address of a server; leave --tokenizer out",
 		"org/name":   "no folder for its cache",
 	} {
 		_, err := f.Named(context.Background(), bench.TokenizerSource(source))

@@ -111,6 +111,9 @@ func (f *Finder) open(ctx context.Context, source bench.TokenizerSource) (Tokeni
 		t, err := tokenizer.Builtin(s)
 		return found(t, source, "", err)
 	}
+	if IsServer(source) {
+		return Tokenizer{}, errors.New("it is the address of a server; leave --tokenizer out, and the tokenizer of the server under test is used where it offers one")
+	}
 	path := expandHome(s)
 	info, err := os.Stat(path)
 	switch {
