@@ -34,7 +34,7 @@ func Parse(source string) (*Template, error) {
 // Limits bound one rendering. The zero value is right for conversations of any usual size.
 type Limits struct {
 	Steps int   // evaluated parts of the template; 0 is 20 million, a second or two of one core
-	Bytes int64 // bytes of all texts made, intermediate ones too; 0 is 256 MiB and 64 times the input
+	Bytes int64 // bytes of all texts made, intermediate ones too; a sixteenth of it for any one; 0 is 256 MiB and 64 times the input
 }
 
 // Input is what a template is given. JSON keeps its key order, which many templates show.
@@ -188,17 +188,20 @@ func (in *Input) messages() (*jinja.List, error) {
 		if !ok {
 			return nil, fmt.Errorf("message %d is not a JSON object", i)
 		}
-		m = m.Without(func(_, v jinja.Value) bool { return v == nil })
-		if list.Items[i], err = withReasoning(m); err != nil {
-			return nil, err
+		kept := jinja.NewDict()
+		for name, v := range m.All() {
+			if v != nil {
+				kept.Set(name, v)
+			}
 		}
+		list.Items[i] = withReasoning(kept)
 	}
 	return list, nil
 }
 
 // withReasoning copies a message's reasoning to the names "thinking", in front, and
 // "reasoning_content", as transformers does for templates that read either.
-func withReasoning(m *jinja.Dict) (*jinja.Dict, error) {
+func withReasoning(m *jinja.Dict) *jinja.Dict {
 	var reasoning jinja.Value
 	for _, name := range []string{"reasoning_content", "thinking", "reasoning"} {
 		if v, ok := m.Get(name); ok {
@@ -207,19 +210,15 @@ func withReasoning(m *jinja.Dict) (*jinja.Dict, error) {
 		}
 	}
 	if reasoning == nil {
-		return m, nil
+		return m
 	}
 	out := jinja.NewDict()
-	if err := out.Set("thinking", reasoning); err != nil {
-		return nil, err
+	out.Set("thinking", reasoning)
+	for name, v := range m.All() {
+		out.Set(name, v)
 	}
-	for _, k := range m.Keys() {
-		v, _ := m.Get(k) // k is one of its keys
-		if err := out.Set(k, v); err != nil {
-			return nil, err
-		}
-	}
-	return out, out.Set("reasoning_content", reasoning)
+	out.Set("reasoning_content", reasoning)
+	return out
 }
 
 // continueTag is put behind the text to be continued and found again in the prompt: only what the
@@ -235,7 +234,8 @@ func (t *Template) tagFinal(messages *jinja.List) (string, error) {
 	}
 	switch v := content.(type) {
 	case string:
-		return v, last.Set("content", v+continueTag)
+		last.Set("content", v+continueTag)
+		return v, nil
 	case *jinja.List:
 		for i := len(v.Items) - 1; i >= 0; i-- {
 			part, ok := v.Items[i].(*jinja.Dict)
@@ -244,7 +244,8 @@ func (t *Template) tagFinal(messages *jinja.List) (string, error) {
 			}
 			text, _ := part.Get("text")
 			if s, ok := text.(string); ok {
-				return s, part.Set("text", s+continueTag)
+				part.Set("text", s+continueTag)
+				return s, nil
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package jinja
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 )
 
@@ -106,7 +107,7 @@ func (r *run) binary(op string, a, b Value) (Value, error) {
 	i, okI := integer(a)
 	j, okJ := integer(b)
 	if okI && okJ {
-		return bigOp(op, i, j)
+		return r.bigOp(op, i, j)
 	}
 	f, okF := number(a)
 	g, okG := number(b)
@@ -127,7 +128,7 @@ func (r *run) join(a, b Value) (v Value, done bool, err error) {
 		if !ok {
 			return nil, true, typeError(`can only concatenate str (not "%s") to str`, typeName(b))
 		}
-		if err := r.alloc(len(x) + len(y)); err != nil {
+		if err := r.newText(len(x) + len(y)); err != nil {
 			return nil, true, err
 		}
 		return x + y, true, nil
@@ -136,7 +137,7 @@ func (r *run) join(a, b Value) (v Value, done bool, err error) {
 		if !ok || x.Tuple != y.Tuple {
 			return nil, true, typeError(`can only concatenate %s (not "%s") to %s`, typeName(a), typeName(b), typeName(a))
 		}
-		if err := r.alloc(16 * (len(x.Items) + len(y.Items))); err != nil {
+		if err := r.alloc(listBytes + slotBytes*(len(x.Items)+len(y.Items))); err != nil {
 			return nil, true, err
 		}
 		items := append(append(make([]Value, 0, len(x.Items)+len(y.Items)), x.Items...), y.Items...)
@@ -150,40 +151,33 @@ func (r *run) repeat(a, b Value) (v Value, done bool, err error) {
 	if _, ok := integer(a); ok {
 		a, b = b, a
 	}
-	size := 0
+	size, count := 0, r.newText
 	switch x := a.(type) {
 	case string:
 		size = len(x)
 	case *List:
-		size = 16 * len(x.Items)
+		size, count = slotBytes*len(x.Items), r.alloc
 	default:
 		return nil, false, nil
 	}
-	big, ok := integer(b)
+	i, ok := integer(b)
 	if !ok {
 		return nil, true, typeError("can't multiply sequence by non-int of type '%s'", typeName(b))
 	}
 	n := 0
-	if big.Sign() > 0 {
-		if n = math.MaxInt32; big.IsInt64() && big.Int64() < math.MaxInt32 {
-			n = int(big.Int64())
+	if i.Sign() > 0 && size > 0 {
+		if n = math.MaxInt; i.IsInt64() {
+			n = int(i.Int64())
 		}
 	}
-	if size == 0 {
-		n = 0
-	}
-	if err := r.alloc(size * n); err != nil {
+	if err := count(times(size, n)); err != nil {
 		return nil, true, err
 	}
 	if s, ok := a.(string); ok {
 		return strings.Repeat(s, n), true, nil
 	}
 	list := a.(*List)
-	items := make([]Value, 0, n*len(list.Items))
-	for range n {
-		items = append(items, list.Items...)
-	}
-	return &List{Items: items, Tuple: list.Tuple}, true, nil
+	return &List{Items: slices.Repeat(list.Items, n), Tuple: list.Tuple}, true, nil
 }
 
 // smallOp computes what cannot overflow; the rest is left to bigOp.
@@ -219,7 +213,14 @@ func smallOp(op string, x, y int64) (Value, bool) {
 	return nil, false
 }
 
-func bigOp(op string, x, y *big.Int) (Value, error) {
+// bigOp computes with integers of any size up to maxBits. What it takes grows with the product of their words.
+func (r *run) bigOp(op string, x, y *big.Int) (Value, error) {
+	if err := r.alloc(max(x.BitLen(), y.BitLen()) >> 2); err != nil {
+		return nil, err
+	}
+	if err := r.step((x.BitLen()>>6 + 1) * (y.BitLen()>>6 + 1) >> 6); err != nil {
+		return nil, err
+	}
 	z := new(big.Int)
 	switch op {
 	case "+":
@@ -229,7 +230,7 @@ func bigOp(op string, x, y *big.Int) (Value, error) {
 	case "*":
 		z.Mul(x, y)
 	case "**":
-		return bigPower(x, y)
+		return r.bigPower(x, y)
 	default:
 		if y.Sign() == 0 {
 			return nil, zeroDivision(op, "integer ")
@@ -252,7 +253,7 @@ func bigOp(op string, x, y *big.Int) (Value, error) {
 		}
 	}
 	if z.BitLen() > maxBits {
-		return nil, fault("LimitError", "an integer of more than %d bits", maxBits)
+		return nil, r.tooWide()
 	}
 	return normal(z), nil
 }
@@ -264,14 +265,25 @@ func zeroDivision(op, what string) error {
 	return fault("ZeroDivisionError", "%sdivision or modulo by zero", what)
 }
 
-func bigPower(x, y *big.Int) (Value, error) {
+func (r *run) tooWide() error { return r.exceed("an integer of more than %d bits", maxBits) }
+
+func (r *run) bigPower(x, y *big.Int) (Value, error) {
 	if y.Sign() < 0 {
 		f, _ := number(normal(x))
 		g, _ := number(normal(y))
 		return floatOp("**", f, g)
 	}
 	if x.BitLen() > 1 && (!y.IsInt64() || y.Int64() > maxBits/int64(x.BitLen())) {
-		return nil, fault("LimitError", "an integer of more than %d bits", maxBits)
+		return nil, r.tooWide()
+	}
+	if x.BitLen() > 1 {
+		words := x.BitLen()*int(y.Int64())>>6 + 1
+		if err := r.alloc(8 * words); err != nil {
+			return nil, err
+		}
+		if err := r.step(words * words >> 6); err != nil {
+			return nil, err
+		}
 	}
 	if x.BitLen() <= 1 { // 0, 1 and -1: the parity of y decides
 		y = new(big.Int).SetUint64(uint64(y.Bit(0)) + 2*uint64(min(y.Sign(), 1)))

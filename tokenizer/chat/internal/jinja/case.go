@@ -92,18 +92,24 @@ func lower(s string) string {
 		return strings.ToLower(s)
 	}
 	var b strings.Builder
-	runes := []rune(s)
-	for i, c := range runes {
+	last := rune(0)
+	for i, c := range s {
 		switch {
 		case c == 'İ':
 			b.WriteString("i̇")
-		case c == 'Σ' && i > 0 && unicode.IsLetter(runes[i-1]) && (i+1 == len(runes) || !unicode.IsLetter(runes[i+1])):
+		case c == 'Σ' && unicode.IsLetter(last) && !beginsWithLetter(s[i+len("Σ"):]):
 			b.WriteRune('ς')
 		default:
 			b.WriteRune(unicode.ToLower(c))
 		}
+		last = c
 	}
 	return b.String()
+}
+
+func beginsWithLetter(s string) bool {
+	c, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsLetter(c)
 }
 
 func title(c rune) string {

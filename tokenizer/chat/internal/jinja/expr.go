@@ -71,19 +71,6 @@ type (
 	}
 )
 
-// maxFrames bounds the nested calls of eval and exec, and so the stack of one rendering.
-const maxFrames = 50_000
-
-func (r *run) push() error {
-	if r.frames++; r.frames > maxFrames {
-		r.frames--
-		return fault("RecursionError", "the template nests more than %d parts", maxFrames)
-	}
-	return nil
-}
-
-func (r *run) pop() { r.frames-- }
-
 // eval gives the value of an expression; it counts as one step and one frame.
 func (r *run) eval(e expr, s *scope) (Value, error) {
 	if err := r.push(); err != nil {
@@ -129,11 +116,11 @@ func (n *dictNode) eval(r *run, s *scope) (Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := d.Set(k, v); err != nil {
+		if err := r.put(d, k, v); err != nil {
 			return nil, err
 		}
 	}
-	return d, r.alloc(64 * d.Len())
+	return d, nil
 }
 
 func (n *condNode) eval(r *run, s *scope) (Value, error) {
@@ -287,6 +274,9 @@ func (n *argNodes) eval(r *run, s *scope) (args, error) {
 		if err != nil {
 			return a, err
 		}
+		if err := r.alloc(slotBytes * len(items)); err != nil {
+			return a, err
+		}
 		a.pos = append(a.pos, items...)
 	}
 	if n.starStar != nil {
@@ -297,6 +287,12 @@ func (n *argNodes) eval(r *run, s *scope) (args, error) {
 		d, ok := v.(*Dict)
 		if !ok {
 			return a, typeError("argument after ** must be a mapping, not %s", typeName(v))
+		}
+		if err := r.alloc(2 * slotBytes * d.Len()); err != nil {
+			return a, err
+		}
+		if err := r.step(d.Len()); err != nil {
+			return a, err
 		}
 		for i, k := range d.keys {
 			name, ok := k.(string)

@@ -19,6 +19,21 @@ type spec struct {
 	verb      byte // 0 where not given
 }
 
+// specSize reads the digits of a width or precision.
+func (r *run) specSize(s string) (n int, rest string, err error) {
+	for s != "" && s[0] >= '0' && s[0] <= '9' {
+		if n = 10*n + int(s[0]-'0'); n > maxSize {
+			return 0, s, r.tooLong()
+		}
+		s = s[1:]
+	}
+	return n, s, nil
+}
+
+func (r *run) tooLong() error {
+	return r.exceed("the template makes too much text: a width or precision of more than %d", maxSize)
+}
+
 // truncate is int() of a float.
 func truncate(f float64) (Value, error) {
 	if f != f {
@@ -54,7 +69,7 @@ func (r *run) padText(sp spec, s string) (string, error) {
 	if fill == "" {
 		fill = " "
 	}
-	if err := r.alloc(n * len(fill)); err != nil {
+	if err := r.padding(n, fill, s); err != nil {
 		return "", err
 	}
 	left := 0
@@ -69,10 +84,7 @@ func (r *run) padText(sp spec, s string) (string, error) {
 
 // formatNumber writes sign, prefix, zeros and digits.
 func (r *run) formatNumber(sp spec, v Value) (string, error) {
-	if sp.precision > 1<<20 {
-		return "", fault("LimitError", "a precision of %d", sp.precision)
-	}
-	if err := r.alloc(max(sp.precision, 0)); err != nil {
+	if err := r.newText(max(sp.precision, 0)); err != nil {
 		return "", err
 	}
 	prefix, body := "", ""
@@ -83,7 +95,10 @@ func (r *run) formatNumber(sp spec, v Value) (string, error) {
 			base = 10
 		}
 		negative = i.Sign() < 0
-		body = new(big.Int).Abs(i).Text(base)
+		var err error
+		if body, err = r.digitsOf(new(big.Int).Abs(i), base); err != nil {
+			return "", err
+		}
 		if sp.alt && base != 10 {
 			prefix = "0" + string(sp.verb)
 		}
@@ -113,12 +128,19 @@ func (r *run) formatNumber(sp spec, v Value) (string, error) {
 		if fill == "" {
 			fill = " "
 		}
-		if err := r.alloc(n * len(fill)); err != nil {
+		if err := r.padding(n, fill, sign+prefix+body); err != nil {
 			return "", err
 		}
 		return sign + prefix + strings.Repeat(fill, n) + body, nil
 	}
 	return r.padText(sp, sign+prefix+body)
+}
+
+func (r *run) digitsOf(i *big.Int, base int) (string, error) {
+	if base == 10 {
+		return r.bigText(i)
+	}
+	return i.Text(base), r.alloc(i.BitLen())
 }
 
 func formatFloat(sp spec, f float64) string {

@@ -43,8 +43,7 @@ func globals() map[string]Value {
 		if !ok {
 			return nil, typeError("strftime() argument 1 must be str, not %s", typeName(p[0]))
 		}
-		s := strftime(r.now, format)
-		return s, r.alloc(len(s))
+		return r.strftime(format)
 	})
 	return g
 }
@@ -89,25 +88,27 @@ func makeRange(_ *run, a args) (Value, error) {
 	return &rangeVal{start, step, count}, nil
 }
 
-func makeDict(r *run, a args) (*Dict, error) {
-	d := NewDict()
+func makeDict(r *run, a args) (d *Dict, err error) {
+	d = NewDict()
 	if len(a.pos) > 1 {
 		return nil, typeError("dict expected at most 1 argument, got %d", len(a.pos))
 	}
 	if len(a.pos) == 1 {
-		switch v := a.pos[0].(type) {
-		case *Dict:
-			d = v.Without(func(Value, Value) bool { return false })
-		default:
-			if err := r.addPairs(d, v); err != nil {
-				return nil, err
-			}
+		if from, ok := a.pos[0].(*Dict); ok {
+			d, err = r.copyDict(from)
+		} else {
+			err = r.addPairs(d, a.pos[0])
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	for i, name := range a.kwNames {
-		_ = d.Set(name, a.kw[i]) // a string can be a key
+		if err := r.put(d, name, a.kw[i]); err != nil {
+			return nil, err
+		}
 	}
-	return d, r.alloc(64 * d.Len())
+	return d, nil
 }
 
 func (r *run) addPairs(d *Dict, v Value) error {
@@ -123,7 +124,7 @@ func (r *run) addPairs(d *Dict, v Value) error {
 		if len(pair) != 2 {
 			return fault("ValueError", "dictionary update sequence element #%d has length %d; 2 is required", i, len(pair))
 		}
-		if err := d.Set(pair[0], pair[1]); err != nil {
+		if err := r.put(d, pair[0], pair[1]); err != nil {
 			return err
 		}
 	}
@@ -135,13 +136,13 @@ func makeNamespace(r *run, a args) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	ns := &namespace{NewDict()}
+	ns := &namespace{attrs: NewDict()}
 	for i, k := range d.keys {
 		name, ok := k.(string)
 		if !ok {
 			continue // cannot be reached by any name
 		}
-		if err := ns.set(name, d.values[i]); err != nil {
+		if err := r.setAttr(ns, name, d.values[i]); err != nil {
 			return nil, err
 		}
 	}

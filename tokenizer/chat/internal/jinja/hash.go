@@ -59,10 +59,13 @@ func floatKey(f float64) any {
 	switch {
 	case f != math.Trunc(f) || math.IsInf(f, 0):
 		return f
-	case math.Abs(f) < 1<<63:
+	case math.Abs(f) < 1<<53:
 		return int64(f)
 	}
 	b, _ := big.NewFloat(f).Int(nil)
+	if b.IsInt64() {
+		return b.Int64()
+	}
 	return bigKey{b.Text(16)}
 }
 

@@ -54,7 +54,7 @@ func Parse(source string) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{toks: toks, lib: newLibrary()}
+	p := &parser{toks: toks, lib: newLibrary(), blocks: map[string]bool{}}
 	body, err := p.template()
 	if err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -66,7 +65,7 @@ func decodeNumber(s string) (Value, error) {
 		}
 		return f, nil
 	}
-	if len(s) > 4300 { // Python's own limit of digits
+	if len(s) > maxDigits {
 		return nil, fmt.Errorf("an integer of %d digits", len(s))
 	}
 	b, ok := new(big.Int).SetString(s, 10)
@@ -100,9 +99,7 @@ func decodeDict(d *json.Decoder, depth int) (Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := dict.Set(k.(string), v); err != nil { // the decoder gives keys as strings
-			return nil, err
-		}
+		dict.Set(k.(string), v) // the decoder gives keys as strings
 	}
 	_, err := d.Token()
 	return dict, err
@@ -136,8 +133,8 @@ func tojson(r *run, v Value, a args) (Value, error) {
 			return nil, typeError("can't multiply sequence by non-int of type '%s'", typeName(indent))
 		}
 		n = max(n, 0)
-		if n > maxRange {
-			return nil, fault("LimitError", "an indent of %d", n)
+		if err := r.newText(int(n)); err != nil {
+			return nil, err
 		}
 		d.pretty, d.indent = true, strings.Repeat(" ", int(n))
 	}
@@ -163,27 +160,32 @@ func tojson(r *run, v Value, a args) (Value, error) {
 }
 
 func (d *dumper) value(v Value, newline string) error {
-	before := d.b.Len()
 	switch v := v.(type) {
 	case nil:
-		d.b.WriteString("null")
+		return d.put("null")
 	case bool:
-		d.b.WriteString(strconv.FormatBool(v))
+		return d.put(strconv.FormatBool(v))
 	case string:
-		d.text(v)
-	case int64, *big.Int:
-		d.b.WriteString(atomRepr(v))
+		return d.text(v)
+	case int64:
+		return d.put(intText(v))
+	case *big.Int:
+		s, err := d.r.bigText(v)
+		if err != nil {
+			return err
+		}
+		return d.put(s)
 	case float64:
-		d.b.WriteString(jsonFloat(v))
+		return d.put(jsonFloat(v))
 	case *List:
 		return d.list(v, newline)
 	case *Dict:
 		return d.dict(v, newline)
-	default:
-		return typeError("Object of type %s is not JSON serializable", typeName(v))
 	}
-	return d.r.alloc(d.b.Len() - before)
+	return typeError("Object of type %s is not JSON serializable", typeName(v))
 }
+
+func (d *dumper) put(s string) error { return d.r.write(&d.b, s) }
 
 func jsonFloat(f float64) string {
 	switch {
@@ -202,28 +204,36 @@ func (d *dumper) open(s, newline string) (string, error) {
 	if err := d.r.enter(); err != nil {
 		return "", err
 	}
-	d.b.WriteString(s)
-	return newline + d.indent, nil
+	if d.pretty {
+		if err := d.r.newText(len(newline) + len(d.indent)); err != nil {
+			return "", err
+		}
+		newline += d.indent
+	}
+	return newline, d.put(s)
 }
 
 // between writes what stands in front of item i.
 func (d *dumper) between(i int, newline string) error {
 	if i > 0 {
-		d.b.WriteString(d.item)
+		if err := d.put(d.item); err != nil {
+			return err
+		}
 	}
 	if d.pretty {
-		d.b.WriteString(newline)
-		return d.r.alloc(len(newline))
+		return d.put(newline)
 	}
-	return d.r.alloc(len(d.item))
+	return nil
 }
 
-func (d *dumper) close(s string, items int, newline string) {
+func (d *dumper) close(s string, items int, newline string) error {
 	d.r.leave()
 	if d.pretty && items > 0 {
-		d.b.WriteString(newline)
+		if err := d.put(newline); err != nil {
+			return err
+		}
 	}
-	d.b.WriteString(s)
+	return d.put(s)
 }
 
 func (d *dumper) list(l *List, newline string) error {
@@ -239,8 +249,7 @@ func (d *dumper) list(l *List, newline string) error {
 			return err
 		}
 	}
-	d.close("]", len(l.Items), newline)
-	return nil
+	return d.close("]", len(l.Items), newline)
 }
 
 func (d *dumper) dict(v *Dict, newline string) error {
@@ -248,70 +257,81 @@ func (d *dumper) dict(v *Dict, newline string) error {
 	if err != nil {
 		return err
 	}
-	order := make([]int, v.Len())
-	for i := range order {
-		order[i] = i
-	}
+	var order []int // nil: as it is
 	if d.sorted {
-		var fail error
-		slices.SortStableFunc(order, func(i, j int) int {
-			c, err := d.r.order("<", v.keys[i], v.keys[j])
-			if err != nil && fail == nil {
-				fail = err
-			}
-			return int(c) - int(same)
-		})
-		if fail != nil {
-			return fail
+		if order, err = d.r.sorted(v.keys, false); err != nil {
+			return err
 		}
 	}
-	for n, i := range order {
+	for n := range v.keys {
+		i := n
+		if order != nil {
+			i = order[n]
+		}
 		if err := d.between(n, inner); err != nil {
 			return err
 		}
-		switch k := v.keys[i].(type) {
-		case string:
-			d.text(k)
-		case nil, bool, int64, *big.Int, float64:
-			d.b.WriteByte('"')
-			if err := d.value(k, ""); err != nil {
-				return err
-			}
-			d.b.WriteByte('"')
-		default:
-			return typeError("keys must be str, int, float, bool or None, not %s", typeName(k))
+		if err := d.key(v.keys[i]); err != nil {
+			return err
 		}
-		d.b.WriteString(d.pair)
+		if err := d.put(d.pair); err != nil {
+			return err
+		}
 		if err := d.value(v.values[i], inner); err != nil {
 			return err
 		}
 	}
-	d.close("}", v.Len(), newline)
-	return nil
+	return d.close("}", v.Len(), newline)
+}
+
+func (d *dumper) key(k Value) error {
+	switch k := k.(type) {
+	case string:
+		return d.text(k)
+	case nil, bool, int64, *big.Int, float64:
+		return d.r.wrapped(&d.b, `"`, `"`, func() error { return d.value(k, "") })
+	}
+	return typeError("keys must be str, int, float, bool or None, not %s", typeName(k))
 }
 
 // text writes a string; what needs no escape goes in one piece.
-func (d *dumper) text(s string) {
-	d.b.WriteByte('"')
+func (d *dumper) text(s string) error {
+	if err := d.r.work(len(s)); err != nil {
+		return err
+	}
+	if err := d.put(`"`); err != nil {
+		return err
+	}
 	from := 0
 	for i, c := range s {
 		if c >= ' ' && c != '"' && c != '\\' && (!d.ascii || c <= '~') {
 			continue
 		}
-		d.b.WriteString(s[from:i])
+		if err := d.put(s[from:i]); err != nil {
+			return err
+		}
 		_, n := utf8.DecodeRuneInString(s[i:])
 		from = i + n
-		switch j := strings.IndexRune("\"\\\n\r\t\b\f", c); {
-		case j >= 0:
-			d.b.WriteByte('\\')
-			d.b.WriteByte(`"\nrtbf`[j])
-		case c >= 0x10000:
-			hi, lo := utf16.EncodeRune(c)
-			fmt.Fprintf(&d.b, `\u%04x\u%04x`, hi, lo)
-		default:
-			fmt.Fprintf(&d.b, `\u%04x`, c)
+		if err := d.put(escapeJSON(c)); err != nil {
+			return err
 		}
 	}
-	d.b.WriteString(s[from:])
-	d.b.WriteByte('"')
+	if err := d.put(s[from:]); err != nil {
+		return err
+	}
+	return d.put(`"`)
+}
+
+func escapeJSON(c rune) string {
+	if j := strings.IndexRune("\"\\\n\r\t\b\f", c); j >= 0 {
+		return [...]string{`\"`, `\\`, `\n`, `\r`, `\t`, `\b`, `\f`}[j]
+	}
+	var b strings.Builder
+	if c >= 0x10000 {
+		hi, lo := utf16.EncodeRune(c)
+		writeHex(&b, `\u`, 4, hi)
+		c = lo
+	}
+	writeHex(&b, `\u`, 4, c)
+	return b.String()
 }

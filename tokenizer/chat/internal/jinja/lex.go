@@ -49,6 +49,9 @@ func lex(source string) ([]token, error) {
 		if err := l.root(); err != nil {
 			return nil, err
 		}
+		if len(l.toks) > maxTokens {
+			return nil, l.fail("more than %d names and signs", maxTokens)
+		}
 	}
 	l.emit(token{kind: tokEOF})
 	return l.toks, nil
@@ -260,6 +263,9 @@ func (l *lexer) item(s string) (int, error) {
 		})
 		if n < 0 {
 			n = len(s)
+		}
+		if n > maxName {
+			return 0, l.fail("a name of %d bytes, more than %d", n, maxName)
 		}
 		l.emit(token{kind: tokName, text: s[:n]})
 		return n, nil

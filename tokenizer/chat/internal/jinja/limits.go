@@ -23,6 +23,7 @@ const (
 	maxDepth      = 200     // nested calls of macros and recursive loops, and levels of a printed or compared value
 	maxBits       = 1 << 16 // bits of an integer
 	maxDigits     = 4300    // decimal digits of an integer that is read or printed, as in Python
+	maxSize       = 1 << 30 // width or precision of a formatted value
 	maxRange      = 100_000 // items of a range, as in jinja2's sandbox
 	defaultSteps  = 20_000_000
 	defaultBytes  = 256 << 20
@@ -127,6 +128,14 @@ func (r *run) work(n int) error { return r.step(1 + n>>4) }
 
 // match counts the comparing or hashing of n bytes of text.
 func (r *run) match(n int) error { return r.step(1 + n>>8) }
+
+// remake counts the making of a text about as long as s out of it, rune by rune.
+func (r *run) remake(s string) error {
+	if err := r.work(len(s)); err != nil {
+		return err
+	}
+	return r.newText(len(s))
+}
 
 // weigh counts the reading of a value that is a text.
 func (r *run) weigh(v Value) error {

@@ -72,7 +72,7 @@ func (l *lexer) number(s string) (int, error) {
 func (l *lexer) afterDot() bool { return l.pos > 0 && l.src[l.pos-1] == '.' }
 
 func (l *lexer) integer(text string, base int) error {
-	if len(text) > 4300 { // Python's own limit of digits
+	if len(text) > maxDigits {
 		return l.fail("an integer of %d digits", len(text))
 	}
 	b, ok := new(big.Int).SetString(strings.ReplaceAll(text, "_", ""), base)

@@ -47,25 +47,46 @@ func (m *macro) call(r *run, a args) (Value, error) {
 	}
 	defer r.leave()
 	s := &scope{parent: m.scope}
-	kwargs := NewDict()
-	for i, name := range a.kwNames {
-		_ = kwargs.Set(name, a.kw[i]) // a string can be a key
+	absent, err := m.bind(r, s, a)
+	if err != nil {
+		return nil, err
 	}
+	for _, i := range absent {
+		var v Value = &Undefined{msg: "parameter " + quoted(m.params[i]) + " was not provided"}
+		if m.defaults[i] != nil {
+			if v, err = r.eval(m.defaults[i], s); err != nil {
+				return nil, err
+			}
+		}
+		s.set(m.params[i], v)
+	}
+	return r.capture(m.body, s)
+}
+
+// bind sets the names of a macro's arguments and gives the places of the parameters that got none.
+func (m *macro) bind(r *run, s *scope, a args) (absent []int, err error) {
+	kwargs, err := makeDict(r, args{kwNames: a.kwNames, kw: a.kw})
+	if err != nil {
+		return nil, err
+	}
+	taken := map[string]bool{}
 	pop := func(name string) (Value, bool) {
 		v, ok := kwargs.Get(name)
-		if ok {
-			kwargs = kwargs.Without(func(k, _ Value) bool { return k == name })
+		if ok = ok && !taken[name]; ok {
+			taken[name] = true
 		}
 		return v, ok
 	}
-	given := make([]bool, len(m.params))
+	if err := r.step(len(m.params)); err != nil {
+		return nil, err
+	}
 	for i, name := range m.params {
 		if i < len(a.pos) {
 			s.set(name, a.pos[i])
-			given[i] = true
 		} else if v, ok := pop(name); ok {
 			s.set(name, v)
-			given[i] = true
+		} else {
+			absent = append(absent, i)
 		}
 	}
 	if m.useCaller {
@@ -75,31 +96,33 @@ func (m *macro) call(r *run, a args) (Value, error) {
 		}
 		s.set("caller", v)
 	}
+	return absent, m.bindRest(r, s, a, kwargs, taken)
+}
+
+// bindRest sets kwargs and varargs, or fails on what they would hold where the macro does not use them.
+func (m *macro) bindRest(r *run, s *scope, a args, kwargs *Dict, taken map[string]bool) error {
+	rest := NewDict()
+	for name, v := range kwargs.All() {
+		if taken[name] {
+			continue
+		}
+		if !m.useKwarg {
+			return typeError("macro %s takes no keyword argument %s", quoted(m.name), quoted(name))
+		}
+		if err := r.put(rest, name, v); err != nil {
+			return err
+		}
+	}
 	if m.useKwarg {
-		s.set("kwargs", kwargs)
-	} else if kwargs.Len() > 0 {
-		return nil, typeError("macro %s takes no keyword argument %s", pyRepr(m.name), pyRepr(kwargs.keys[0].(string)))
+		s.set("kwargs", rest)
 	}
 	extra := a.pos[min(len(m.params), len(a.pos)):]
 	if m.useVarargs {
 		s.set("varargs", &List{Items: extra, Tuple: true})
 	} else if len(extra) > 0 {
-		return nil, typeError("macro %s takes not more than %d argument(s)", pyRepr(m.name), len(m.params))
+		return typeError("macro %s takes not more than %d argument(s)", quoted(m.name), len(m.params))
 	}
-	for i, name := range m.params {
-		if given[i] {
-			continue
-		}
-		var v Value = &Undefined{msg: "parameter " + pyRepr(name) + " was not provided"}
-		if m.defaults[i] != nil {
-			var err error
-			if v, err = r.eval(m.defaults[i], s); err != nil {
-				return nil, err
-			}
-		}
-		s.set(name, v)
-	}
-	return r.capture(m.body, s)
+	return nil
 }
 
 func (m *macro) member(name string) (Value, bool) {

@@ -37,6 +37,9 @@ func (r *run) member(v Value, name string) (x Value, found bool, err error) {
 	if strings.HasPrefix(name, "__") && strings.HasSuffix(name, "__") && len(name) > 4 {
 		return unsafe(v, name), true, nil
 	}
+	if err := r.match(len(name)); err != nil {
+		return nil, false, err
+	}
 	switch v := v.(type) {
 	case string:
 		m, ok := r.lib.strings[name]
@@ -60,6 +63,9 @@ func (r *run) member(v Value, name string) (x Value, found bool, err error) {
 	case *loopVar:
 		x, found = v.member(name)
 	case *macro:
+		if err := r.alloc(2 * slotBytes * len(v.params)); err != nil {
+			return nil, false, err
+		}
 		x, found = v.member(name)
 	case *cycler:
 		x, found = v.member(name)
@@ -76,7 +82,7 @@ func (r *run) member(v Value, name string) (x Value, found bool, err error) {
 }
 
 func unsafe(v Value, name string) Value {
-	return &Undefined{msg: "access to attribute " + pyRepr(name) + " of " + pyRepr(typeName(v)) + " object is unsafe.", security: true}
+	return &Undefined{msg: "access to attribute " + quoted(name) + " of " + pyRepr(typeName(v)) + " object is unsafe.", security: true}
 }
 
 func listMember(l *List, name string) (Value, bool) {
@@ -95,7 +101,7 @@ func listMember(l *List, name string) (Value, bool) {
 				}
 				n += boolInt(eq)
 			}
-			return n, r.step(len(l.Items))
+			return n, nil
 		}), true
 	case "index":
 		return method(name, func(r *run, a args) (Value, error) {
@@ -108,7 +114,7 @@ func listMember(l *List, name string) (Value, bool) {
 					return int64(i), err
 				}
 			}
-			return nil, fault("ValueError", "%s is not in list", atomRepr(p[0]))
+			return nil, fault("ValueError", "%s is not in list", shown(p[0]))
 		}), true
 	}
 	if l.group && name == "grouper" {
@@ -122,7 +128,10 @@ func listMember(l *List, name string) (Value, bool) {
 	}
 	switch name {
 	case "copy":
-		return method(name, func(r *run, _ args) (Value, error) { return r.newList(slices.Clone(l.Items), false) }), true
+		return method(name, func(r *run, _ args) (Value, error) {
+			items, err := r.copyItems(l.Items)
+			return &List{Items: items}, err
+		}), true
 	case "append", "clear", "pop", "reverse", "insert", "sort", "extend", "remove":
 		return unsafe(l, name), true
 	}
@@ -130,39 +139,36 @@ func listMember(l *List, name string) (Value, bool) {
 }
 
 func dictMember(d *Dict, name string) (Value, bool) {
-	give := func(kind string, items func() []Value) (Value, bool) {
+	give := func(kind string, items func(r *run) ([]Value, error)) (Value, bool) {
 		return method(name, func(r *run, a args) (Value, error) {
 			if _, err := a.take(name, 0); err != nil {
 				return nil, err
 			}
-			return &view{items(), kind}, r.alloc(32 * d.Len())
+			list, err := items(r)
+			return &view{list, kind}, err
 		}), true
 	}
 	switch name {
 	case "get":
-		return method(name, func(_ *run, a args) (Value, error) {
+		return method(name, func(r *run, a args) (Value, error) {
 			p, err := a.take(name, 1, "key", "default")
 			if err != nil {
 				return nil, err
 			}
-			if _, err := hashKey(p[0]); err != nil {
-				return nil, err
+			v, ok, err := r.find(d, p[0])
+			if !ok {
+				v = or(p[1], nil)
 			}
-			if v, ok := d.Get(p[0]); ok {
-				return v, nil
-			}
-			return or(p[1], nil), nil
+			return v, err
 		}), true
 	case "items":
-		return give("dict_items", d.pairs)
+		return give("dict_items", func(r *run) ([]Value, error) { return r.pairs(d) })
 	case "keys":
-		return give("dict_keys", func() []Value { return d.keys })
+		return give("dict_keys", func(*run) ([]Value, error) { return d.keys, nil })
 	case "values":
-		return give("dict_values", func() []Value { return d.values })
+		return give("dict_values", func(*run) ([]Value, error) { return d.values, nil })
 	case "copy":
-		return method(name, func(r *run, _ args) (Value, error) {
-			return d.Without(func(Value, Value) bool { return false }), r.alloc(64 * d.Len())
-		}), true
+		return method(name, func(r *run, _ args) (Value, error) { return r.copyDict(d) }), true
 	case "clear", "pop", "popitem", "setdefault", "update":
 		return unsafe(d, name), true
 	}

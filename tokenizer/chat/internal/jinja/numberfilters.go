@@ -3,25 +3,58 @@ package jinja
 import (
 	"math"
 	"math/big"
-	"regexp"
 	"strconv"
 	"strings"
 )
 
-// pythonNumber matches what Python's int() and float() read, underscores apart.
-var pythonNumber = regexp.MustCompile(`^[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf(inity)?|nan)$`)
+// isNumber tells whether Python's float() reads a text in lower case, from which underscores were taken.
+func isNumber(s string) bool {
+	if s != "" && (s[0] == '+' || s[0] == '-') {
+		s = s[1:]
+	}
+	switch s {
+	case "inf", "infinity", "nan":
+		return true
+	}
+	whole := plainDigits(s)
+	s = s[whole:]
+	part := 0
+	if strings.HasPrefix(s, ".") {
+		part = plainDigits(s[1:])
+		s = s[1+part:]
+	}
+	if whole+part == 0 {
+		return false
+	}
+	if strings.HasPrefix(s, "e") {
+		if s = s[1:]; s != "" && (s[0] == '+' || s[0] == '-') {
+			s = s[1:]
+		}
+		n := plainDigits(s)
+		return n > 0 && n == len(s)
+	}
+	return s == ""
+}
+
+func plainDigits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
+}
 
 func parseFloat(s string) (float64, bool) {
 	s = strings.ToLower(strings.TrimFunc(s, isSpace))
 	if strings.Contains(s, "_") {
 		for i := range len(s) {
-			if s[i] == '_' && (i == 0 || i+1 == len(s) || digits(s[i-1:i], 10) != 1 || digits(s[i+1:i+2], 10) != 1) {
+			if s[i] == '_' && (i == 0 || i+1 == len(s) || plainDigits(s[i-1:i]) != 1 || plainDigits(s[i+1:i+2]) != 1) {
 				return 0, false
 			}
 		}
 		s = strings.ReplaceAll(s, "_", "")
 	}
-	if !pythonNumber.MatchString(s) {
+	if !isNumber(s) {
 		return 0, false
 	}
 	f, _ := strconv.ParseFloat(s, 64) // out of range is inf, as in Python
@@ -37,7 +70,7 @@ func parseInt(s string, base int) (Value, bool) {
 	if prefix := map[int]string{2: "0b", 8: "0o", 16: "0x"}[base]; prefix != "" && strings.HasPrefix(strings.ToLower(s), prefix) {
 		s = s[2:]
 	}
-	if s == "" || len(s) > 4300 || strings.ContainsAny(s, "+-") || strings.HasPrefix(s, "_") || strings.HasSuffix(s, "_") || strings.Contains(s, "__") {
+	if s == "" || len(s) > maxDigits || strings.ContainsAny(s, "+-") || strings.HasPrefix(s, "_") || strings.HasSuffix(s, "_") || strings.Contains(s, "__") {
 		return nil, false
 	}
 	b, ok := new(big.Int).SetString(sign+strings.ReplaceAll(s, "_", ""), base)

@@ -12,11 +12,11 @@ type parser struct {
 	pos    int
 	lib    *library
 	depth  int
-	macros []*macroNode // those around the current place, to see which special names they use
-	loops  int          // loops around the current place
-	soft   bool         // directly inside an "if": an unknown name fails only when it is used
-	absent error        // first unknown filter or test elsewhere
-	blocks []string     // names of blocks so far
+	macros []*macroNode    // those around the current place, to see which special names they use
+	loops  int             // loops around the current place
+	soft   bool            // directly inside an "if": an unknown name fails only when it is used
+	absent error           // first unknown filter or test elsewhere
+	blocks map[string]bool // names of blocks so far
 }
 
 func (p *parser) peek() token { return p.toks[p.pos] }

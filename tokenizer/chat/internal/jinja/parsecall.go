@@ -1,6 +1,9 @@
 package jinja
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // callArgs reads the arguments of a call, filter or test.
 func (p *parser) callArgs() (argNodes, error) {
@@ -64,12 +67,12 @@ func (p *parser) call(e expr) (expr, error) {
 
 func (p *parser) dottedName() (string, error) {
 	name, err := p.name()
+	parts := []string{name}
 	for err == nil && p.skipOp(".") {
-		var more string
-		more, err = p.name()
-		name += "." + more
+		name, err = p.name()
+		parts = append(parts, name)
 	}
-	return name, err
+	return strings.Join(parts, "."), err
 }
 
 // filters reads one or more filters on e; e is nil where a block's text is filtered.
@@ -100,14 +103,14 @@ func (p *parser) filters(e expr) (expr, error) {
 // conditional, and gives the error of a rendering that comes there. Templates for several engines
 // rely on that.
 func (p *parser) unknown(line int, what, name string) error {
-	var err error = &Error{Kind: "TemplateAssertionError", Msg: "No " + what + " named " + pyRepr(name) + ".", Line: line}
+	var err error = &Error{Kind: "TemplateAssertionError", Msg: "No " + what + " named " + quoted(name) + ".", Line: line}
 	if what == "filter" && slices.Contains([]string{"urlize", "wordwrap", "xmlattr", "filesizeformat"}, name) {
 		err = atLine(unsupported("the filter "+name), line)
 	}
 	if !p.soft && p.absent == nil {
 		p.absent = err
 	}
-	return &Error{Kind: "TemplateRuntimeError", Msg: "No " + what + " named " + pyRepr(name) + " found.", Line: line}
+	return &Error{Kind: "TemplateRuntimeError", Msg: "No " + what + " named " + quoted(name) + " found.", Line: line}
 }
 
 func (p *parser) test(e expr) (expr, error) {

@@ -1,6 +1,9 @@
 package jinja
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 func (p *parser) expression() (expr, error) {
 	done, err := p.nest()
@@ -171,11 +174,11 @@ func (p *parser) primary() (expr, error) {
 		p.pos++
 		return p.nameOrConst(t.text), nil
 	case tokString:
-		s := ""
+		var b strings.Builder
 		for p.peek().kind == tokString {
-			s += p.next().text
+			b.WriteString(p.next().text)
 		}
-		return &constNode{s}, nil
+		return &constNode{b.String()}, nil
 	case tokNumber:
 		p.pos++
 		return &constNode{t.num}, nil

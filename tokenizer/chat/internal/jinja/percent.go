@@ -1,94 +1,134 @@
 package jinja
 
 import (
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
+
+// percenter fills the fields of one text % value.
+type percenter struct {
+	r     *run
+	dict  *Dict // where (name) looks, nil where the value is no dict
+	rest  []Value
+	named bool // a field had a (name)
+}
 
 // percent is Python's text % value.
 func (r *run) percent(s string, v Value) (Value, error) {
 	if err := r.work(len(s)); err != nil {
 		return nil, err
 	}
-	rest := []Value{v}
-	if l, ok := v.(*List); ok && l.Tuple {
-		rest = l.Items
-	}
-	dict, isDict := v.(*Dict)
-	subscriptable := isDict // then Python does not mind what is left over
+	p := &percenter{r: r, rest: []Value{v}}
+	spare := false // whether Python minds values that are left over
 	switch v := v.(type) {
 	case *List:
-		subscriptable = !v.Tuple
+		if v.Tuple {
+			p.rest, spare = v.Items, true
+		}
+	case *Dict:
+		p.dict = v
 	case *Undefined, *rangeVal:
-		subscriptable = true
+	default:
+		spare = true
 	}
 	var b strings.Builder
-	named := false
-	next := func() (Value, error) {
-		if len(rest) == 0 {
-			return nil, typeError("not enough arguments for format string")
-		}
-		v := rest[0]
-		rest = rest[1:]
-		return v, nil
-	}
 	for s != "" {
 		i := strings.IndexByte(s, '%')
 		if i < 0 {
-			b.WriteString(s)
+			i = len(s)
+		}
+		if err := r.write(&b, s[:i]); err != nil {
+			return nil, err
+		}
+		if s = s[i:]; s == "" {
 			break
 		}
-		b.WriteString(s[:i])
-		s = s[i+1:]
-		var value Value
-		if strings.HasPrefix(s, "(") && isDict {
-			var err error
-			if value, s, err = percentKey(s, dict); err != nil {
-				return nil, err
-			}
-			named = true
-		}
-		sp, tail, err := percentSpec(s, next)
+		text, tail, err := p.field(s[1:])
 		if err != nil {
+			return nil, err
+		}
+		if err := r.write(&b, text); err != nil {
 			return nil, err
 		}
 		s = tail
-		if sp.verb == '%' {
-			b.WriteByte('%')
-			continue
-		}
-		if !named {
-			if value, err = next(); err != nil {
-				return nil, err
-			}
-		}
-		text, err := r.percentValue(sp, value)
-		if err != nil {
-			return nil, err
-		}
-		b.WriteString(text)
 	}
-	if len(rest) > 0 && !named && !subscriptable {
+	if len(p.rest) > 0 && !p.named && spare {
 		return nil, typeError("not all arguments converted during string formatting")
 	}
-	return b.String(), r.alloc(b.Len())
+	return b.String(), nil
 }
 
-// percentKey reads the (name) of a field and gives its value and the rest of the format.
-func percentKey(s string, d *Dict) (v Value, rest string, err error) {
+func (p *percenter) next() (Value, error) {
+	if len(p.rest) == 0 {
+		return nil, typeError("not enough arguments for format string")
+	}
+	v := p.rest[0]
+	p.rest = p.rest[1:]
+	return v, nil
+}
+
+// field fills the field that s begins with, its sign left out, and gives what follows it.
+func (p *percenter) field(s string) (text, rest string, err error) {
+	var value Value
+	if strings.HasPrefix(s, "(") && p.dict != nil {
+		if value, s, err = p.key(s); err != nil {
+			return "", "", err
+		}
+		p.named = true
+	}
+	sp, rest, err := p.spec(s)
+	if err != nil || sp.verb == '%' {
+		return "%", rest, err
+	}
+	if !p.named {
+		if value, err = p.next(); err != nil {
+			return "", "", err
+		}
+	}
+	text, err = p.r.percentValue(sp, value)
+	return text, rest, err
+}
+
+// key reads the (name) of a field and gives its value and the rest of the format.
+func (p *percenter) key(s string) (v Value, rest string, err error) {
 	end := strings.IndexByte(s, ')')
 	if end < 0 {
 		return nil, "", fault("ValueError", "incomplete format key")
 	}
-	v, ok := d.Get(s[1:end])
-	if !ok {
-		return nil, "", fault("KeyError", "%s", pyRepr(s[1:end]))
+	v, ok, err := p.r.find(p.dict, s[1:end])
+	if !ok && err == nil {
+		err = fault("KeyError", "%s", quoted(s[1:end]))
 	}
-	return v, s[end+1:], nil
+	return v, s[end+1:], err
 }
 
-func percentSpec(s string, next func() (Value, error)) (sp spec, rest string, err error) {
+// spec reads flags, width, precision and verb.
+func (p *percenter) spec(s string) (sp spec, rest string, err error) {
+	sp, s = percentFlags(s)
+	if sp.width, s, err = p.size(s); err != nil {
+		return sp, s, err
+	}
+	if sp.width < 0 {
+		sp.width, sp.align = -sp.width, '<'
+	}
+	if strings.HasPrefix(s, ".") {
+		if sp.precision, s, err = p.size(s[1:]); err != nil {
+			return sp, s, err
+		}
+	}
+	s = strings.TrimLeft(s, "hlL")
+	if s == "" {
+		return sp, s, fault("ValueError", "incomplete format")
+	}
+	sp.verb = s[0]
+	if strings.IndexByte("%diuoxXeEfFgGcrsa", sp.verb) < 0 {
+		c, _ := utf8.DecodeRuneInString(s)
+		return sp, s, fault("ValueError", "unsupported format character '%c' (0x%x)", c, c)
+	}
+	return sp, s[1:], nil
+}
+
+func percentFlags(s string) (sp spec, rest string) {
 	sp = spec{precision: -1, align: '>'}
 	zero := false
 	for s != "" && strings.IndexByte("-+ #0", s[0]) >= 0 {
@@ -111,43 +151,29 @@ func percentSpec(s string, next func() (Value, error)) (sp spec, rest string, er
 	if zero && sp.align != '<' {
 		sp.fill, sp.align = "0", '='
 	}
-	size := func() (int, error) {
-		if strings.HasPrefix(s, "*") {
-			s = s[1:]
-			v, err := next()
-			if err != nil {
-				return 0, err
-			}
-			n, err := count("%", v, 0)
-			return int(max(-1<<30, min(n, 1<<30))), err
-		}
-		n := digits(s, 10)
-		v, _ := strconv.Atoi("0" + strings.ReplaceAll(s[:min(n, 9)], "_", ""))
-		s = s[n:]
-		return v, nil
+	return sp, s
+}
+
+// size reads a width or precision: digits, or a star for the next value.
+func (p *percenter) size(s string) (n int, rest string, err error) {
+	if !strings.HasPrefix(s, "*") {
+		return p.r.specSize(s)
 	}
-	if sp.width, err = size(); err != nil {
-		return sp, s, err
+	v, err := p.next()
+	if err != nil {
+		return 0, s, err
 	}
-	if sp.width < 0 {
-		sp.width, sp.align = -sp.width, '<'
+	if u, ok := v.(*Undefined); ok {
+		return 0, s, u.err()
 	}
-	if strings.HasPrefix(s, ".") {
-		s = s[1:]
-		if sp.precision, err = size(); err != nil {
-			return sp, s, err
-		}
+	if _, ok := integer(v); !ok {
+		return 0, s, typeError("* wants int")
 	}
-	s = strings.TrimLeft(s, "hlL")
-	if s == "" {
-		return sp, s, fault("ValueError", "incomplete format")
+	i, ok := small(v)
+	if !ok || i > maxSize || i < -maxSize {
+		return 0, s, p.r.tooLong()
 	}
-	sp.verb = s[0]
-	if strings.IndexByte("%diuoxXeEfFgGcrsa", sp.verb) < 0 {
-		c, _ := utf8.DecodeRuneInString(s)
-		return sp, s, fault("ValueError", "unsupported format character '%c' (0x%x)", c, c)
-	}
-	return sp, s[1:], nil
+	return int(i), s[1:], nil
 }
 
 func (r *run) percentValue(sp spec, v Value) (string, error) {

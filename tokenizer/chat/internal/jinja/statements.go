@@ -1,7 +1,5 @@
 package jinja
 
-import "slices"
-
 func (p *parser) forStmt(line int) (stmt, error) {
 	n := &forNode{line: line}
 	var err error
@@ -193,10 +191,10 @@ func (p *parser) blockStmt() (stmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	if slices.Contains(p.blocks, name) {
+	if p.blocks[name] {
 		return nil, p.fail("block %s defined twice", pyRepr(name))
 	}
-	p.blocks = append(p.blocks, name)
+	p.blocks[name] = true
 	p.skipName("scoped")
 	p.skipName("required")
 	n := &scopeNode{}

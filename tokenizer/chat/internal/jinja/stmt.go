@@ -107,14 +107,6 @@ func (r *run) capture(body []stmt, s *scope) (string, error) {
 	return b.String(), err
 }
 
-func (r *run) write(out *strings.Builder, s string) error {
-	if err := r.alloc(len(s)); err != nil {
-		return err
-	}
-	out.WriteString(s)
-	return nil
-}
-
 func (n *dataNode) exec(r *run, _ *scope, out *strings.Builder) error { return r.write(out, n.text) }
 
 func (n *outputNode) exec(r *run, s *scope, out *strings.Builder) error {
@@ -165,18 +157,19 @@ func (r *run) assign(s *scope, t target, v Value) error {
 		if !ok {
 			return fault("TemplateRuntimeError", "cannot assign attribute on non-namespace object")
 		}
-		return ns.set(t.attr, v)
+		return r.setAttr(ns, t.attr, v)
 	default:
 		s.set(t.name, v)
 	}
 	return nil
 }
 
-func (ns *namespace) set(name string, v Value) error {
+// setAttr sets an attribute of a namespace.
+func (r *run) setAttr(ns *namespace, name string, v Value) error {
 	if strings.HasPrefix(name, "_") {
-		return fault("SecurityError", "Chat templates cannot store underscore-prefixed attributes on a namespace, but got %s. Please rename the attribute.", pyRepr(name))
+		return fault("SecurityError", "Chat templates cannot store underscore-prefixed attributes on a namespace, but got %s. Please rename the attribute.", quoted(name))
 	}
-	return ns.attrs.Set(name, v)
+	return r.put(ns.attrs, name, v)
 }
 
 func (n *setNode) exec(r *run, s *scope, _ *strings.Builder) error {

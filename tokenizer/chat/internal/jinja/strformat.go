@@ -26,14 +26,20 @@ func (f *formatter) format(s string, nesting int) (string, error) {
 	for s != "" {
 		i := strings.IndexAny(s, "{}")
 		if i < 0 {
-			b.WriteString(s)
+			i = len(s)
+		}
+		if err := f.r.write(&b, s[:i]); err != nil {
+			return "", err
+		}
+		if s = s[i:]; s == "" {
 			break
 		}
-		b.WriteString(s[:i])
-		c := s[i]
-		s = s[i+1:]
+		c := s[0]
+		s = s[1:]
 		if s != "" && s[0] == c {
-			b.WriteByte(c)
+			if err := f.r.write(&b, s[:1]); err != nil {
+				return "", err
+			}
 			s = s[1:]
 			continue
 		}
@@ -48,10 +54,12 @@ func (f *formatter) format(s string, nesting int) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(text)
+		if err := f.r.write(&b, text); err != nil {
+			return "", err
+		}
 		s = s[end+1:]
 	}
-	return b.String(), f.r.alloc(b.Len())
+	return b.String(), nil
 }
 
 // matching finds the brace that closes a field, over nested ones.
@@ -129,6 +137,9 @@ func (f *formatter) lookup(name string) (Value, error) {
 		}
 		v = f.a.pos[n]
 	default:
+		if err := f.r.step(1 + len(f.a.kwNames)>>4); err != nil {
+			return nil, err
+		}
 		found := false
 		for i, kw := range f.a.kwNames {
 			if kw == first {
@@ -136,7 +147,7 @@ func (f *formatter) lookup(name string) (Value, error) {
 			}
 		}
 		if !found {
-			return nil, fault("KeyError", "%s", pyRepr(first))
+			return nil, fault("KeyError", "%s", quoted(first))
 		}
 	}
 	return f.r.follow(v, rest)
@@ -151,7 +162,10 @@ func (r *run) follow(v Value, rest string) (Value, error) {
 			if end == 0 {
 				end = len(rest)
 			}
-			if v, err = r.attr(v, rest[1:end]); err != nil {
+			if err = r.match(end); err == nil {
+				v, err = r.attr(v, rest[1:end])
+			}
+			if err != nil {
 				return nil, err
 			}
 			rest = rest[end:]
@@ -160,6 +174,9 @@ func (r *run) follow(v Value, rest string) (Value, error) {
 		end := strings.IndexByte(rest, ']')
 		if end < 0 {
 			return nil, fault("ValueError", "Missing ']' in format string")
+		}
+		if err := r.step(1); err != nil {
+			return nil, err
 		}
 		var key Value = rest[1:end]
 		if i, err := strconv.ParseInt(rest[1:end], 10, 64); err == nil {
@@ -175,7 +192,7 @@ func (r *run) follow(v Value, rest string) (Value, error) {
 
 // formatValue is format(v, spec).
 func (r *run) formatValue(v Value, s string) (string, error) {
-	sp, err := parseSpec(s)
+	sp, err := r.parseSpec(s)
 	if err != nil {
 		return "", err
 	}
@@ -224,8 +241,8 @@ func (r *run) formatValue(v Value, s string) (string, error) {
 }
 
 // parseSpec reads [[fill]align][sign][#][0][width][,][.precision][type].
-func parseSpec(s string) (spec, error) {
-	sp := spec{precision: -1}
+func (r *run) parseSpec(s string) (sp spec, err error) {
+	sp = spec{precision: -1}
 	whole := s
 	isAlign := func(i int) bool { return i < len(s) && strings.IndexByte("<>^=", s[i]) >= 0 }
 	if _, n := utf8.DecodeRuneInString(s); n > 0 && isAlign(n) {
@@ -247,24 +264,21 @@ func parseSpec(s string) (spec, error) {
 			sp.fill, sp.align = "0", '='
 		}
 	}
-	num := func() int {
-		n := digits(s, 10)
-		v, _ := strconv.Atoi("0" + strings.ReplaceAll(s[:min(n, 9)], "_", ""))
-		s = s[n:]
-		return v
+	if sp.width, s, err = r.specSize(s); err != nil {
+		return sp, err
 	}
-	sp.width = num()
 	if s != "" && (s[0] == ',' || s[0] == '_') {
 		sp.comma, s = s[0], s[1:]
 	}
 	if strings.HasPrefix(s, ".") {
-		s = s[1:]
-		sp.precision = num()
+		if sp.precision, s, err = r.specSize(s[1:]); err != nil {
+			return sp, err
+		}
 	}
 	if len(s) == 1 {
 		sp.verb = s[0]
 	} else if s != "" {
-		return sp, fault("ValueError", "Invalid format specifier '%s'", whole)
+		return sp, fault("ValueError", "Invalid format specifier %s", quoted(whole))
 	}
 	return sp, nil
 }

@@ -8,113 +8,149 @@ import (
 
 // strftime formats a time as C's strftime does in the C locale, with the "-" flag of glibc, which
 // leaves leading zeros and blanks away. An unknown directive stays as it stands.
-func strftime(t time.Time, format string) string {
+func (r *run) strftime(format string) (string, error) {
+	if err := r.work(len(format)); err != nil {
+		return "", err
+	}
 	var b strings.Builder
-	for i := 0; i < len(format); i++ {
-		if format[i] != '%' || i+1 == len(format) {
-			b.WriteByte(format[i])
-			continue
+	for format != "" {
+		i := strings.IndexByte(format, '%')
+		if i < 0 || i+1 == len(format) {
+			i = len(format)
 		}
-		i++
-		flag := byte(0)
-		if (format[i] == '-' || format[i] == '_' || format[i] == '0') && i+1 < len(format) {
-			flag = format[i]
-			i++
+		if err := r.write(&b, format[:i]); err != nil {
+			return "", err
 		}
-		s, ok := directive(t, format[i])
-		switch {
-		case !ok:
-			s = "%" + strings.Trim(string(flag), "\x00") + string(format[i])
-		case flag == '-':
-			if trimmed := strings.TrimLeft(s, "0 "); trimmed != "" {
-				s = trimmed
-			} else {
+		if format = format[i:]; format == "" {
+			break
+		}
+		n := 2 // bytes of the directive
+		if len(format) > 2 && strings.IndexByte("-_0", format[1]) >= 0 {
+			n = 3
+		}
+		s, ok := directive(r.now, format[n-1])
+		if !ok {
+			s = format[:n]
+		} else if format[1] == '-' && n == 3 {
+			if s = strings.TrimLeft(s, "0 "); s == "" {
 				s = "0"
 			}
 		}
-		b.WriteString(s)
+		if err := r.write(&b, s); err != nil {
+			return "", err
+		}
+		format = format[n:]
 	}
-	return b.String()
+	return b.String(), nil
 }
 
-func directive(t time.Time, c byte) (string, bool) {
-	num := func(format string, n int) (string, bool) { return fmt.Sprintf(format, n), true }
-	layout := func(l string) (string, bool) { return t.Format(l), true }
-	hour12 := (t.Hour()+11)%12 + 1
-	year, week := t.ISOWeek()
+// directive writes one part of a time; ok is false for a letter that means none.
+func directive(t time.Time, c byte) (s string, ok bool) {
+	if l := layout(c); l != "" {
+		return t.Format(l), true
+	}
+	width, n := timeNumber(t, c)
+	switch {
+	case width > 0:
+		return fmt.Sprintf("%0*d", width, n), true
+	case width < 0:
+		return fmt.Sprintf("%*d", -width, n), true
+	}
 	switch c {
-	case 'a', 'A':
-		return layout(map[byte]string{'a': "Mon", 'A': "Monday"}[c])
-	case 'b', 'h':
-		return layout("Jan")
-	case 'B':
-		return layout("January")
-	case 'c':
-		return layout("Mon Jan _2 15:04:05 2006")
-	case 'C':
-		return num("%02d", t.Year()/100)
-	case 'd':
-		return num("%02d", t.Day())
-	case 'D', 'x':
-		return layout("01/02/06")
-	case 'e':
-		return num("%2d", t.Day())
-	case 'f':
-		return num("%06d", t.Nanosecond()/1000)
-	case 'F':
-		return layout("2006-01-02")
-	case 'G':
-		return num("%d", year)
-	case 'H':
-		return num("%02d", t.Hour())
-	case 'I':
-		return num("%02d", hour12)
-	case 'j':
-		return num("%03d", t.YearDay())
-	case 'k':
-		return num("%2d", t.Hour())
-	case 'l':
-		return num("%2d", hour12)
-	case 'm':
-		return num("%02d", int(t.Month()))
-	case 'M':
-		return num("%02d", t.Minute())
 	case 'n':
 		return "\n", true
-	case 'p':
-		return layout("PM")
-	case 'P':
-		return layout("pm")
-	case 'r':
-		return layout("03:04:05 PM")
-	case 'R':
-		return layout("15:04")
-	case 's':
-		return fmt.Sprint(t.Unix()), true
-	case 'S':
-		return num("%02d", t.Second())
 	case 't':
 		return "\t", true
-	case 'T', 'X':
-		return layout("15:04:05")
-	case 'u':
-		return num("%d", (int(t.Weekday())+6)%7+1)
-	case 'U':
-		return num("%02d", (t.YearDay()+6-int(t.Weekday()))/7)
-	case 'V':
-		return num("%02d", week)
-	case 'w':
-		return num("%d", int(t.Weekday()))
-	case 'W':
-		return num("%02d", (t.YearDay()+6-(int(t.Weekday())+6)%7)/7)
-	case 'y':
-		return num("%02d", t.Year()%100)
-	case 'Y':
-		return num("%d", t.Year())
 	case 'z', 'Z': // Python's datetime.now() has no zone
 		return "", true
 	case '%':
 		return "%", true
 	}
 	return "", false
+}
+
+// layout gives the directives that Go's time package has a layout for.
+func layout(c byte) string {
+	switch c {
+	case 'a':
+		return "Mon"
+	case 'A':
+		return "Monday"
+	case 'b', 'h':
+		return "Jan"
+	case 'B':
+		return "January"
+	case 'c':
+		return "Mon Jan _2 15:04:05 2006"
+	case 'D', 'x':
+		return "01/02/06"
+	case 'F':
+		return "2006-01-02"
+	case 'p':
+		return "PM"
+	case 'P':
+		return "pm"
+	case 'r':
+		return "03:04:05 PM"
+	case 'R':
+		return "15:04"
+	case 'T', 'X':
+		return "15:04:05"
+	}
+	return ""
+}
+
+// timeNumber gives the directives that are numbers: their width with leading zeros, or, negative, with
+// leading blanks; 0 is none.
+func timeNumber(t time.Time, c byte) (width, n int) {
+	sunday := int(t.Weekday()) // days since
+	monday := (sunday + 6) % 7
+	hour12 := (t.Hour()+11)%12 + 1
+	switch c {
+	case 'C':
+		return 2, t.Year() / 100
+	case 'd':
+		return 2, t.Day()
+	case 'e':
+		return -2, t.Day()
+	case 'f':
+		return 6, t.Nanosecond() / 1000
+	case 'G':
+		year, _ := t.ISOWeek()
+		return 1, year
+	case 'H':
+		return 2, t.Hour()
+	case 'I':
+		return 2, hour12
+	case 'j':
+		return 3, t.YearDay()
+	case 'k':
+		return -2, t.Hour()
+	case 'l':
+		return -2, hour12
+	case 'm':
+		return 2, int(t.Month())
+	case 'M':
+		return 2, t.Minute()
+	case 's':
+		return 1, int(t.Unix())
+	case 'S':
+		return 2, t.Second()
+	case 'u':
+		return 1, monday + 1
+	case 'U':
+		return 2, (t.YearDay() + 6 - sunday) / 7
+	case 'V':
+		_, week := t.ISOWeek()
+		return 2, week
+	case 'w':
+		return 1, sunday
+	case 'W':
+		return 2, (t.YearDay() + 6 - monday) / 7
+	case 'y':
+		return 2, t.Year() % 100
+	case 'Y':
+		return 1, t.Year()
+	}
+	return 0, 0
 }

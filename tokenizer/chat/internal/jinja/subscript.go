@@ -12,9 +12,10 @@ func (r *run) item(v, key Value) (Value, error) {
 	case *Undefined:
 		return nil, v.err()
 	case *Dict:
-		if x, ok := v.Get(key); ok {
-			return x, nil
-		}
+		x, ok, err := r.find(v, key)
+		if e, isFault := err.(*Error); ok || err != nil && !(isFault && e.Kind == "TypeError") {
+			return x, err
+		} // what cannot be a key is not there
 	case *List:
 		if x, ok := at(v.Items, i); ok && isInt {
 			return x, nil
@@ -28,8 +29,11 @@ func (r *run) item(v, key Value) (Value, error) {
 		}
 	case string:
 		if isInt {
+			if err := r.work(len(v)); err != nil {
+				return nil, err
+			}
 			if c, ok := runeAt(v, i); ok {
-				return c, r.work(len(v))
+				return c, nil
 			}
 		}
 	}
@@ -77,9 +81,9 @@ func noElement(v, key Value) string {
 		owner = "None"
 	}
 	if name, ok := key.(string); ok {
-		return pyRepr(owner) + " has no attribute " + pyRepr(name)
+		return pyRepr(owner) + " has no attribute " + quoted(name)
 	}
-	return owner + " has no element " + atomRepr(key)
+	return owner + " has no element " + shown(key)
 }
 
 // attr is v.name: an attribute of the Python type first, then the element of that name.
@@ -196,17 +200,30 @@ func (r *run) cut(v Value, runes []rune, start, stop, step int) (Value, error) {
 		}
 		return s[start:stop], nil
 	}
-	var b strings.Builder
-	var items []Value
-	for i := start; step > 0 && i < stop || step < 0 && i > stop; i += step {
-		if list, ok := v.(*List); ok {
-			items = append(items, list.Items[i])
-		} else {
-			b.WriteRune(runes[i])
+	n := 0
+	switch {
+	case step > 0 && start < stop:
+		n = (stop-start-1)/step + 1
+	case step < 0 && start > stop:
+		n = (start-stop-1)/-step + 1
+	}
+	list, ok := v.(*List)
+	if !ok {
+		if err := r.alloc(n * utf8.UTFMax); err != nil {
+			return nil, err
 		}
+		var b strings.Builder
+		for i := range n {
+			b.WriteRune(runes[start+i*step])
+		}
+		return b.String(), nil
 	}
-	if list, ok := v.(*List); ok {
-		return r.newList(items, list.Tuple)
+	if err := r.alloc(listBytes + slotBytes*n); err != nil {
+		return nil, err
 	}
-	return b.String(), r.alloc(b.Len())
+	items := make([]Value, n)
+	for i := range items {
+		items[i] = list.Items[start+i*step]
+	}
+	return &List{Items: items, Tuple: list.Tuple}, nil
 }

@@ -68,13 +68,13 @@ func addArgumentTests(t map[string]test) {
 	}
 	t["filter"] = func(r *run, v Value, _ args) (Value, error) {
 		name, _ := v.(string)
-		_, err := hashKey(v)
-		return r.lib.filters[name] != nil, err
+		_, err := r.hashKey(v)
+		return err == nil && r.lib.filters[name] != nil, err
 	}
 	t["test"] = func(r *run, v Value, _ args) (Value, error) {
 		name, _ := v.(string)
-		_, err := hashKey(v)
-		return r.lib.tests[name] != nil, err
+		_, err := r.hashKey(v)
+		return err == nil && r.lib.tests[name] != nil, err
 	}
 	for names, op := range map[string]string{
 		"eq equalto ==": "==", "ne !=": "!=", "lt lessthan <": "<", "le <=": "<=", "gt greaterthan >": ">", "ge >=": ">=", "in": "in",
@@ -95,7 +95,7 @@ func addArgumentTests(t map[string]test) {
 func caseTest(want func(rune) bool) test {
 	return func(r *run, v Value, _ args) (Value, error) {
 		s, err := r.str(v)
-		return hasCase(s, want), err
+		return err == nil && hasCase(s, want), err
 	}
 }
 

@@ -21,7 +21,7 @@ func (r *run) str(v Value) (string, error) {
 	return r.repr(v)
 }
 
-// repr is Python's repr(), counted against the limits.
+// repr is Python's repr().
 func (r *run) repr(v Value) (string, error) {
 	var b strings.Builder
 	err := r.writeRepr(&b, v)
@@ -29,31 +29,70 @@ func (r *run) repr(v Value) (string, error) {
 }
 
 func (r *run) writeRepr(b *strings.Builder, v Value) error {
-	before := b.Len()
-	var err error
 	switch v := v.(type) {
 	case *List:
-		err = r.writeSeq(b, v.Items, v.Tuple)
+		return r.writeSeq(b, v.Items, v.Tuple)
 	case *Dict:
-		err = r.writeDict(b, v)
+		return r.writeDict(b, v)
 	case *view:
-		b.WriteString(v.name + "(")
-		err = r.writeSeq(b, v.items, false)
-		b.WriteString(")")
+		return r.wrapped(b, v.name+"(", ")", func() error { return r.writeSeq(b, v.items, false) })
 	case *namespace:
-		b.WriteString("<Namespace ")
-		err = r.writeDict(b, v.attrs)
-		b.WriteString(">")
-	default:
-		b.WriteString(atomRepr(v))
+		return r.writeNamespace(b, v)
+	case string:
+		if err := r.work(len(v)); err != nil {
+			return err
+		}
+		return r.write(b, pyRepr(v))
+	case *big.Int:
+		s, err := r.bigText(v)
+		if err != nil {
+			return err
+		}
+		return r.write(b, s)
 	}
-	if err != nil {
-		return err
-	}
-	return r.alloc(b.Len() - before)
+	return r.write(b, atomRepr(v))
 }
 
-// atomRepr is the repr of a value without parts.
+// bigText writes an integer in decimal, where Python does.
+func (r *run) bigText(v *big.Int) (string, error) {
+	if err := r.work(v.BitLen()); err != nil {
+		return "", err
+	}
+	const bitsPerDigit = 3.3219280948873626
+	s := ""
+	if float64(v.BitLen()) < (maxDigits+1)*bitsPerDigit {
+		s = v.String()
+	}
+	if s == "" || len(strings.TrimPrefix(s, "-")) > maxDigits {
+		return "", fault("ValueError", "Exceeds the limit (%d digits) for integer string conversion; use sys.set_int_max_str_digits() to increase the limit", maxDigits)
+	}
+	return s, nil
+}
+
+// wrapped writes something between two texts.
+func (r *run) wrapped(b *strings.Builder, before, after string, inside func() error) error {
+	if err := r.write(b, before); err != nil {
+		return err
+	}
+	if err := inside(); err != nil {
+		return err
+	}
+	return r.write(b, after)
+}
+
+// writeNamespace shows a namespace inside itself as Python shows its dict there.
+func (r *run) writeNamespace(b *strings.Builder, ns *namespace) error {
+	return r.wrapped(b, "<Namespace ", ">", func() error {
+		if ns.shown {
+			return r.write(b, "{...}")
+		}
+		ns.shown = true
+		defer func() { ns.shown = false }()
+		return r.writeDict(b, ns.attrs)
+	})
+}
+
+// atomRepr is the repr of a value without parts, other than a text or a big integer.
 func atomRepr(v Value) string {
 	switch v := v.(type) {
 	case nil:
@@ -65,12 +104,8 @@ func atomRepr(v Value) string {
 		return "False"
 	case int64:
 		return intText(v)
-	case *big.Int:
-		return v.String()
 	case float64:
 		return floatRepr(v)
-	case string:
-		return pyRepr(v)
 	case *Undefined:
 		return "Undefined"
 	case *rangeVal:
@@ -100,17 +135,19 @@ func (r *run) writeSeq(b *strings.Builder, items []Value, tuple bool) error {
 			closing = ",)"
 		}
 	}
-	b.WriteString(opening)
-	for i, item := range items {
-		if i > 0 {
-			b.WriteString(", ")
+	return r.wrapped(b, opening, closing, func() error {
+		for i, item := range items {
+			if i > 0 {
+				if err := r.write(b, ", "); err != nil {
+					return err
+				}
+			}
+			if err := r.writeRepr(b, item); err != nil {
+				return err
+			}
 		}
-		if err := r.writeRepr(b, item); err != nil {
-			return err
-		}
-	}
-	b.WriteString(closing)
-	return nil
+		return nil
+	})
 }
 
 func (r *run) writeDict(b *strings.Builder, d *Dict) error {
@@ -118,21 +155,25 @@ func (r *run) writeDict(b *strings.Builder, d *Dict) error {
 		return err
 	}
 	defer r.leave()
-	b.WriteString("{")
-	for i, k := range d.keys {
-		if i > 0 {
-			b.WriteString(", ")
+	return r.wrapped(b, "{", "}", func() error {
+		for i, k := range d.keys {
+			if i > 0 {
+				if err := r.write(b, ", "); err != nil {
+					return err
+				}
+			}
+			if err := r.writeRepr(b, k); err != nil {
+				return err
+			}
+			if err := r.write(b, ": "); err != nil {
+				return err
+			}
+			if err := r.writeRepr(b, d.values[i]); err != nil {
+				return err
+			}
 		}
-		if err := r.writeRepr(b, k); err != nil {
-			return err
-		}
-		b.WriteString(": ")
-		if err := r.writeRepr(b, d.values[i]); err != nil {
-			return err
-		}
-	}
-	b.WriteString("}")
-	return nil
+		return nil
+	})
 }
 
 func intText(i int64) string { return strconv.FormatInt(i, 10) }
@@ -181,15 +222,46 @@ func pyRepr(s string) string {
 		case c < utf8.RuneSelf && c >= ' ' && c != 0x7f, c >= 0xa1 && unicode.IsPrint(c):
 			b.WriteRune(c)
 		case c < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, c)
+			writeHex(&b, `\x`, 2, c)
 		case c < 0x10000:
-			fmt.Fprintf(&b, `\u%04x`, c)
+			writeHex(&b, `\u`, 4, c)
 		default:
-			fmt.Fprintf(&b, `\U%08x`, c)
+			writeHex(&b, `\U`, 8, c)
 		}
 	}
 	b.WriteByte(quote)
 	return b.String()
+}
+
+// writeHex writes a rune as so many hexadecimal digits.
+func writeHex(b *strings.Builder, prefix string, digits int, c rune) {
+	b.WriteString(prefix)
+	for shift := 4 * (digits - 1); shift >= 0; shift -= 4 {
+		b.WriteByte("0123456789abcdef"[c>>shift&15])
+	}
+}
+
+// quoted is the repr of a text for a message, which shows no more than its beginning.
+func quoted(s string) string {
+	const most = 200
+	if len(s) <= most {
+		return pyRepr(s)
+	}
+	return pyRepr(strings.ToValidUTF8(s[:most], "")) + "…"
+}
+
+// shown is the repr of a value for a message.
+func shown(v Value) string {
+	switch v := v.(type) {
+	case string:
+		return quoted(v)
+	case *big.Int:
+		if v.BitLen() > 256 {
+			return "an integer of " + strconv.Itoa(v.BitLen()) + " bits"
+		}
+		return v.String()
+	}
+	return atomRepr(v)
 }
 
 // isSpace is Python's str.isspace for one rune: Go's plus the four ASCII separators.

@@ -2,6 +2,7 @@ package jinja
 
 import (
 	"html"
+	"math"
 	"net/url"
 	"strings"
 	"unicode/utf8"
@@ -18,7 +19,7 @@ func textFilter(name string, f func(r *run, s string, p []Value) (Value, error),
 		if err != nil {
 			return nil, err
 		}
-		if err := r.alloc(len(s)); err != nil {
+		if err := r.remake(s); err != nil {
 			return nil, err
 		}
 		return f(r, s, p)
@@ -33,10 +34,14 @@ func plain(f func(string) string) func(*run, string, []Value) (Value, error) {
 func addTextFilters(m map[string]filter) {
 	for name, f := range map[string]func(string) string{
 		"upper": upper, "lower": lower, "capitalize": capitalize, "title": titleFilter,
-		"e": escape, "escape": escape, "forceescape": escape, "safe": func(s string) string { return s }, "striptags": stripTags,
+		"safe": func(s string) string { return s },
 	} {
 		m[name] = textFilter(name, plain(f))
 	}
+	for _, name := range []string{"e", "escape", "forceescape"} {
+		m[name] = textFilter(name, escape)
+	}
+	m["striptags"] = textFilter("striptags", stripTags)
 	m["string"] = func(r *run, v Value, _ args) (Value, error) { return r.str(v) }
 	m["trim"] = textFilter("trim", func(r *run, s string, p []Value) (Value, error) {
 		return strip(true, true)(r, s, args{pos: []Value{or(p[0], nil)}})
@@ -57,7 +62,13 @@ func addTextFilters(m map[string]filter) {
 		return r.lib.strings["center"](r, s, args{pos: []Value{or(p[0], int64(80))}})
 	}, "width")
 	m["wordcount"] = textFilter("wordcount", func(_ *run, s string, _ []Value) (Value, error) {
-		return int64(len(strings.FieldsFunc(s, func(c rune) bool { return !isWordRune(c) }))), nil
+		n, inWord := int64(0), false
+		for _, c := range s {
+			is := isWordRune(c)
+			n += boolInt(is && !inWord)
+			inWord = is
+		}
+		return n, nil
 	})
 	m["urlencode"] = urlencode
 	m["pprint"] = func(r *run, v Value, _ args) (Value, error) {
@@ -91,12 +102,22 @@ func addTextFilters(m map[string]filter) {
 	m["round"] = filterRound
 }
 
-func escape(s string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "'", "&#39;", `"`, "&#34;").Replace(s)
+func escape(r *run, s string, _ []Value) (Value, error) {
+	size := len(s)
+	for _, sign := range []string{"&", "<", ">", "'", `"`} {
+		size += 4 * strings.Count(s, sign)
+	}
+	if err := r.newText(size); err != nil {
+		return nil, err
+	}
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "'", "&#39;", `"`, "&#34;").Replace(s), nil
 }
 
-func stripTags(s string) string {
+func stripTags(r *run, s string, _ []Value) (Value, error) {
 	for _, pair := range [][2]string{{"<!--", "-->"}, {"<", ">"}} {
+		if err := r.remake(s); err != nil {
+			return nil, err
+		}
 		var b strings.Builder
 		for {
 			i := strings.Index(s, pair[0])
@@ -112,7 +133,17 @@ func stripTags(s string) string {
 		}
 		s = b.String() + s
 	}
-	return html.UnescapeString(strings.Join(strings.FieldsFunc(s, isSpace), " "))
+	if err := r.remake(s); err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	for word := range splitSpace(s, math.MaxInt64, false) {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(word)
+	}
+	return html.UnescapeString(b.String()), nil
 }
 
 // titleFilter is jinja2's own title: words begin after blanks, dashes and opening brackets only.
@@ -163,26 +194,44 @@ func filterIndent(r *run, s string, p []Value) (Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := r.alloc(int(max(0, min(n, 1<<40)))); err != nil {
+		n = max(n, 0)
+		if err := r.newText(int(n)); err != nil {
 			return nil, err
 		}
-		pad = strings.Repeat(" ", int(max(n, 0)))
-	}
-	lines := splitLines(s+"\n", false)
-	if err := r.alloc(len(s) + len(lines)*(len(pad)+1)); err != nil {
-		return nil, err
+		pad = strings.Repeat(" ", int(n))
 	}
 	blank := truth(or(p[2], false))
-	for i, line := range lines {
-		if i > 0 && (blank || line != "") {
-			lines[i] = pad + line
+	var b strings.Builder
+	put := func(parts ...string) error {
+		for _, part := range parts {
+			if err := r.write(&b, part); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if truth(or(p[1], false)) {
+		if err := put(pad); err != nil {
+			return nil, err
 		}
 	}
-	out := strings.Join(lines, "\n")
-	if truth(or(p[1], false)) {
-		out = pad + out
+	first := true
+	for line := range splitLines(s+"\n", false) {
+		var err error
+		switch {
+		case first:
+			err = put(line)
+		case blank || line != "":
+			err = put("\n", pad, line)
+		default:
+			err = put("\n")
+		}
+		if err != nil {
+			return nil, err
+		}
+		first = false
 	}
-	return out, nil
+	return b.String(), nil
 }
 
 func filterTruncate(r *run, v Value, a args) (Value, error) {
@@ -226,37 +275,59 @@ func filterTruncate(r *run, v Value, a args) (Value, error) {
 	return out + end, nil
 }
 
-// quote is urllib's quote with "/" kept: everything but letters, digits and "_.-~" as %XX.
-func quote(s string) string {
-	return strings.NewReplacer("+", "%20", "%2F", "/").Replace(url.QueryEscape(s))
-}
-
 func urlencode(r *run, v Value, _ args) (Value, error) {
 	var pairs []Value
+	var err error
 	switch v := v.(type) {
 	case *Dict:
-		pairs = v.pairs()
+		pairs, err = r.pairs(v)
 	case *List:
 		pairs = v.Items
 	default:
-		s, err := r.str(v)
-		return quote(s), err
+		s, err := r.queryText(v)
+		return strings.NewReplacer("+", "%20", "%2F", "/").Replace(s), err // as a part of a path
 	}
-	var parts []string
-	for _, item := range pairs {
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	for i, item := range pairs {
 		pair, err := r.iterate(item)
 		if err != nil || len(pair) != 2 {
 			return nil, fault("ValueError", "urlencode wants a text or pairs")
 		}
-		var texts [2]string
-		for i := range texts {
-			s, err := r.str(pair[i])
+		if i > 0 {
+			if err := r.write(&b, "&"); err != nil {
+				return nil, err
+			}
+		}
+		for j, part := range pair {
+			s, err := r.queryText(part)
+			if err == nil && j == 1 {
+				err = r.write(&b, "=")
+			}
+			if err == nil {
+				err = r.write(&b, s)
+			}
 			if err != nil {
 				return nil, err
 			}
-			texts[i] = strings.ReplaceAll(url.QueryEscape(s), "%20", "+")
 		}
-		parts = append(parts, texts[0]+"="+texts[1])
 	}
-	return r.joinTexts(parts, "&")
+	return b.String(), nil
+}
+
+// queryText is a value's text with "+" for a blank and %XX for all but letters, digits and "_.-~".
+func (r *run) queryText(v Value) (string, error) {
+	s, err := r.str(v)
+	if err == nil {
+		err = r.work(4 * len(s))
+	}
+	if err == nil {
+		err = r.newText(3 * len(s))
+	}
+	if err != nil {
+		return "", err
+	}
+	return url.QueryEscape(s), nil
 }

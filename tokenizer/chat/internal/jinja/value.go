@@ -1,9 +1,8 @@
 package jinja
 
 import (
-	"math"
 	"math/big"
-	"strings"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -48,7 +47,10 @@ type view struct {
 }
 
 // namespace is what namespace() makes: the only value whose attributes a template can set.
-type namespace struct{ attrs *Dict }
+type namespace struct {
+	attrs *Dict
+	shown bool // its repr is being written
+}
 
 // function is a callable of the engine or of Python's types.
 type function struct {
@@ -226,7 +228,7 @@ func (r *run) iterate(v Value) ([]Value, error) {
 		v.items = nil
 	case *Undefined:
 	case *rangeVal:
-		if err := r.alloc(int(v.n) * 16); err != nil {
+		if err := r.alloc(times(int(v.n), slotBytes+8)); err != nil {
 			return nil, err
 		}
 		items = make([]Value, v.n)
@@ -234,10 +236,11 @@ func (r *run) iterate(v Value) ([]Value, error) {
 			items[i] = v.start + int64(i)*v.step
 		}
 	case string:
-		if err := r.alloc(len(v) * 16); err != nil {
+		n := utf8.RuneCountInString(v)
+		if err := r.alloc(times(n, textBytes)); err != nil {
 			return nil, err
 		}
-		items = make([]Value, 0, len(v))
+		items = make([]Value, 0, n)
 		for len(v) > 0 {
 			_, n := utf8.DecodeRuneInString(v)
 			items = append(items, v[:n])
@@ -261,5 +264,13 @@ func isIterable(v Value) bool {
 
 // newList makes a list or tuple and counts it.
 func (r *run) newList(items []Value, tuple bool) (*List, error) {
-	return &List{Items: items, Tuple: tuple}, r.alloc(16 * len(items))
+	return &List{Items: items, Tuple: tuple}, r.alloc(listBytes + slotBytes*len(items))
+}
+
+// copyItems counts and makes a copy of items.
+func (r *run) copyItems(items []Value) ([]Value, error) {
+	if err := r.alloc(slotBytes * len(items)); err != nil {
+		return nil, err
+	}
+	return slices.Clone(items), nil
 }
