@@ -1,7 +1,6 @@
 package endpoint
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,7 +24,8 @@ type TokenizerOptions struct {
 }
 
 // Tokenizer lets the server tokenize. It is for use outside the measured window only: the server's CPU tokenizes
-// beside its live streams. Safe for concurrent use; at most eight questions are in flight, and answers are remembered.
+// beside its live streams. Safe for concurrent use; at most eight questions are in flight, and answers are remembered. Who has
+// many texts asks with EncodeAll, which puts many of them into one question where the server takes that.
 type Tokenizer struct {
 	asker
 	shape   tokenizeShape
@@ -33,6 +33,8 @@ type Tokenizer struct {
 	special []uint32
 	vocab   int
 	slots   chan struct{}
+	// encodes and decodes are what is known of lists in one question.
+	encodes, decodes lists
 
 	mu     sync.Mutex
 	memory map[memoryKey][]uint32
@@ -56,56 +58,85 @@ type tokenizeShape struct {
 	name   string
 	engine bench.Engine
 	path   string
-	ask    func(served bench.ServedModel, text string, special bool) body
-	ids    func(raw []byte) ([]uint32, error)
+	// ask puts one text, or a list of several, into a body.
+	ask func(served bench.ServedModel, texts []string, special bool) body
+	ids func(raw []byte) ([]uint32, error)
+	// many reads the answer to a list; nil where a question has one text (llama.cpp would join a list into one text).
+	many func(raw []byte) ([][]uint32, error)
 	// back is the route that turns ids into text, or ""; its answer holds the text under one of the keys.
 	back string
 	keys []string
+	// manyBack is true where back may take a list of lists.
+	manyBack bool
 }
 
-// tokenizeShapes lists the shapes in the order in which they are tried.
+// tokenizeShapes lists the shapes in the order in which they are tried. SGLang and LMDeploy take lists (sglang 0.5,
+// serving_tokenize.py; lmdeploy 0.10, /v1/encode of api_server.py); vLLM refuses them in SGLang's shape.
 func tokenizeShapes() []tokenizeShape {
-	prompt := func(served bench.ServedModel, text string, special bool) (b body) {
+	prompt := func(served bench.ServedModel, texts []string, special bool) (b body) {
 		if served != "" {
 			b.setString("model", string(served))
 		}
-		b.setString("prompt", text)
+		b.set("prompt", textOrList(texts))
 		b.setBool("add_special_tokens", special)
 		return b
 	}
 	return []tokenizeShape{
-		{name: "/tokenize of SGLang and vLLM", engine: bench.EngineVLLM, path: "/tokenize", ask: prompt, ids: idsUnder("tokens"), back: "/detokenize", keys: []string{"text", "prompt"}},
-		{name: "/tokenize of llama.cpp", engine: bench.EngineLlamaCpp, path: "/tokenize", ask: func(_ bench.ServedModel, text string, special bool) (b body) {
-			b.setString("content", text)
+		{name: "/tokenize of SGLang and vLLM", engine: bench.EngineVLLM, path: "/tokenize", ask: prompt, ids: idsUnder("tokens"), many: listsUnder("tokens"),
+			back: "/detokenize", keys: []string{"text", "prompt"}, manyBack: true},
+		{name: "/tokenize of llama.cpp", engine: bench.EngineLlamaCpp, path: "/tokenize", ask: func(_ bench.ServedModel, texts []string, special bool) (b body) {
+			b.set("content", textOrList(texts))
 			b.setBool("add_special", special)
 			return b
 		}, ids: idsUnder("tokens"), back: "/detokenize", keys: []string{"content"}},
-		{name: "/tokenize of TGI", path: "/tokenize", ask: func(_ bench.ServedModel, text string, special bool) (b body) {
-			b.setString("inputs", text)
+		{name: "/tokenize of TGI", path: "/tokenize", ask: func(_ bench.ServedModel, texts []string, special bool) (b body) {
+			b.set("inputs", textOrList(texts))
 			b.setBool("add_special_tokens", special)
 			return b
 		}, ids: idsListed},
-		{name: "/v1/encode of LMDeploy", engine: bench.EngineLMDeploy, path: "/v1/encode", ask: func(_ bench.ServedModel, text string, special bool) (b body) {
-			b.setString("input", text)
+		{name: "/v1/encode of LMDeploy", engine: bench.EngineLMDeploy, path: "/v1/encode", ask: func(_ bench.ServedModel, texts []string, special bool) (b body) {
+			b.set("input", textOrList(texts))
 			b.setBool("do_preprocess", false)
 			b.setBool("add_bos", special)
 			return b
-		}, ids: idsUnder("input_ids")},
+		}, ids: idsUnder("input_ids"), many: listsUnder("input_ids")},
 	}
 }
 
+// textOrList renders one text as a string and several as a list.
+func textOrList(texts []string) json.RawMessage {
+	if len(texts) == 1 {
+		return jsonString(texts[0])
+	}
+	out := []byte{'['}
+	for i, text := range texts {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, jsonString(text)...)
+	}
+	return append(out, ']')
+}
+
 // idsUnder reads {"tokens": [1, 2]}.
-func idsUnder(key string) func([]byte) ([]uint32, error) {
-	return func(raw []byte) ([]uint32, error) {
+func idsUnder(key string) func([]byte) ([]uint32, error) { return under[[]uint32](key, "list of ids") }
+
+// listsUnder reads {"tokens": [[1, 2], [3]]}.
+func listsUnder(key string) func([]byte) ([][]uint32, error) {
+	return under[[][]uint32](key, "lists of ids")
+}
+
+// under reads what stands under a key of an object.
+func under[T any](key, what string) func([]byte) (T, error) {
+	return func(raw []byte) (v T, err error) {
 		var o map[string]json.RawMessage
 		if err := json.Unmarshal(raw, &o); err != nil {
-			return nil, err
+			return v, err
 		}
-		var ids []uint32
-		if err := json.Unmarshal(o[key], &ids); err != nil {
-			return nil, fmt.Errorf("no list of ids under %q", key)
+		if err := json.Unmarshal(o[key], &v); err != nil {
+			return v, fmt.Errorf("no %s under %q", what, key)
 		}
-		return ids, nil
+		return v, nil
 	}
 }
 
@@ -161,6 +192,12 @@ func NewTokenizer(ctx context.Context, client *http.Client, base string, o Token
 			return nil, fmt.Errorf("%s: %w", shape.name, err)
 		}
 		t.special = without(full, bare)
+		if shape.many == nil || o.Engine == bench.EngineVLLM {
+			t.encodes.refuse()
+		}
+		if !shape.manyBack || o.Engine == bench.EngineVLLM {
+			t.decodes.refuse()
+		}
 		t.vocab = t.vocabulary(ctx)
 		return t, nil
 	}
@@ -211,67 +248,104 @@ func (t *Tokenizer) VocabSize() int { return t.vocab }
 
 // Encode returns the ids of a text, with the special tokens around it if special is true.
 func (t *Tokenizer) Encode(text string, special bool) ([]uint32, error) {
-	key := memoryKey{text, special}
-	t.mu.Lock()
-	ids, ok := t.memory[key]
-	t.mu.Unlock()
-	if ok {
-		return slices.Clone(ids), nil
+	if ids, ok := t.recall(text, special); ok {
+		return ids, nil
 	}
 	ids, err := t.encode(context.Background(), text, special)
 	if err != nil {
 		return nil, fmt.Errorf("the server's tokenizer: %w", err)
 	}
+	t.remember(text, special, ids)
+	return ids, nil
+}
+
+func (t *Tokenizer) recall(text string, special bool) ([]uint32, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	ids, ok := t.memory[memoryKey{text, special}]
+	return slices.Clone(ids), ok
+}
+
+// remember keeps an answer as long as there is room.
+func (t *Tokenizer) remember(text string, special bool, ids []uint32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := memoryKey{text, special}
+	if _, ok := t.memory[key]; ok {
+		return
+	}
 	if size := len(text) + 4*len(ids); t.held+size <= tokenizeMemory {
 		t.held += size
 		t.memory[key] = slices.Clone(ids)
 	}
-	return ids, nil
 }
 
 func (t *Tokenizer) encode(ctx context.Context, text string, special bool) ([]uint32, error) {
-	t.slots <- struct{}{}
-	defer func() { <-t.slots }()
-	a := t.post(ctx, t.shape.path, t.shape.ask(t.served, text, special).render(false), tokenizeTimeout)
+	a := t.exchange(ctx, t.shape.path, t.shape.ask(t.served, []string{text}, special))
 	if !a.ok() {
 		return nil, errors.New(a.fault())
 	}
 	return t.shape.ids(a.body)
 }
 
+// exchange posts a question when fewer than eight are in flight.
+func (t *Tokenizer) exchange(ctx context.Context, path string, b body) answer {
+	t.slots <- struct{}{}
+	defer func() { <-t.slots }()
+	return t.post(ctx, path, b.render(false), tokenizeTimeout)
+}
+
 // Decode returns the text of ids. skipSpecial leaves out the special tokens that are known (see IsSpecial).
 func (t *Tokenizer) Decode(ids []uint32, skipSpecial bool) (string, error) {
-	if t.shape.back == "" {
-		return "", fmt.Errorf("the server's tokenizer: it turns text into ids (%s) but not back", t.shape.name)
+	if err := t.decodable(); err != nil {
+		return "", err
 	}
-	if skipSpecial {
-		ids = slices.DeleteFunc(slices.Clone(ids), t.IsSpecial)
-	}
-	if len(ids) == 0 {
+	if ids = t.shown(ids, skipSpecial); len(ids) == 0 {
 		return "", nil
 	}
-	var b body
+	text, err := t.decode(ids)
+	if err != nil {
+		return "", fmt.Errorf("the server's tokenizer: %w", err)
+	}
+	return text, nil
+}
+
+// decodable is an error where the server has no way back.
+func (t *Tokenizer) decodable() error {
+	if t.shape.back == "" {
+		return fmt.Errorf("the server's tokenizer: it turns text into ids (%s) but not back", t.shape.name)
+	}
+	return nil
+}
+
+// shown leaves out the known special tokens, if asked to.
+func (t *Tokenizer) shown(ids []uint32, skipSpecial bool) []uint32 {
+	if skipSpecial {
+		return slices.DeleteFunc(slices.Clone(ids), t.IsSpecial)
+	}
+	return ids
+}
+
+func (t *Tokenizer) decode(ids []uint32) (string, error) {
+	a := t.exchange(context.Background(), t.shape.back, t.askBack(jsonInts(ids)))
+	if !a.ok() {
+		return "", errors.New(a.fault())
+	}
+	for _, key := range t.shape.keys {
+		if raw := object(a.body)[key]; len(raw) > 0 && raw[0] == '"' {
+			return str(raw), nil
+		}
+	}
+	return "", fmt.Errorf("%s answers without a text: %.80q", t.shape.back, a.body)
+}
+
+// askBack asks for the text of ids, or the texts of lists of them.
+func (t *Tokenizer) askBack(tokens json.RawMessage) (b body) {
 	if t.served != "" {
 		b.setString("model", string(t.served))
 	}
-	b.set("tokens", jsonInts(ids))
-	t.slots <- struct{}{}
-	defer func() { <-t.slots }()
-	a := t.post(context.Background(), t.shape.back, b.render(false), tokenizeTimeout)
-	if !a.ok() {
-		return "", fmt.Errorf("the server's tokenizer: %s", a.fault())
-	}
-	var o map[string]json.RawMessage
-	if json.Unmarshal(a.body, &o) == nil {
-		for _, key := range t.shape.keys {
-			if raw := bytes.TrimSpace(o[key]); len(raw) > 0 && raw[0] == '"' {
-				return str(raw), nil
-			}
-		}
-	}
-	return "", fmt.Errorf("the server's tokenizer: %s answers without a text: %.80q", t.shape.back, a.body)
+	b.set("tokens", tokens)
+	return b
 }
 
 // NoTokenizerError is a server without a tokenize route that could be used.

@@ -31,8 +31,8 @@ func byteServer(t *testing.T, family string) (f *httptest.Server, atOnce, posts 
 		time.Sleep(time.Millisecond)
 		var b map[string]any
 		json.NewDecoder(r.Body).Decode(&b)
-		read := func(key, special string) any {
-			text, ok := b[key].(string)
+		one := func(v any, special string) any {
+			text, ok := v.(string)
 			if !ok {
 				return nil
 			}
@@ -45,9 +45,20 @@ func byteServer(t *testing.T, family string) (f *httptest.Server, atOnce, posts 
 			}
 			return ids
 		}
-		back := func() string {
+		read := func(key, special string) any {
+			list, ok := b[key].([]any)
+			if !ok || family != "sglang" && family != "lmdeploy" {
+				return one(b[key], special)
+			}
+			all := []any{}
+			for _, v := range list {
+				all = append(all, one(v, special))
+			}
+			return all
+		}
+		back := func(tokens any) string {
 			var s strings.Builder
-			for _, v := range b["tokens"].([]any) {
+			for _, v := range tokens.([]any) {
 				if n := v.(float64); n < 256 {
 					s.WriteByte(byte(n))
 				} else {
@@ -64,15 +75,27 @@ func byteServer(t *testing.T, family string) (f *httptest.Server, atOnce, posts 
 				return
 			}
 		case "sglang /detokenize":
-			answer["text"] = back()
+			if list := b["tokens"].([]any); len(list) == 0 || isNumber(list[0]) {
+				answer["text"] = back(list)
+				break
+			}
+			texts := []string{}
+			for _, list := range b["tokens"].([]any) {
+				texts = append(texts, back(list))
+			}
+			answer["text"] = texts
 		case "vllm /detokenize":
-			answer["prompt"] = back()
+			if list := b["tokens"].([]any); len(list) > 0 && !isNumber(list[0]) {
+				http.Error(w, `{"error":{"message":"tokens: not a list of integers"}}`, 400)
+				return
+			}
+			answer["prompt"] = back(b["tokens"])
 		case "llama.cpp /tokenize":
 			if answer["tokens"] = read("content", "add_special"); answer["tokens"] == nil {
 				answer["tokens"] = []int{} // llama.cpp answers so where the key is not there
 			}
 		case "llama.cpp /detokenize":
-			answer["content"] = back()
+			answer["content"] = back(b["tokens"])
 		case "llama.cpp /v1/models":
 			io.WriteString(w, `{"data":[{"id":"glm-5","meta":{"n_vocab":902}}]}`)
 			return
@@ -99,6 +122,8 @@ func byteServer(t *testing.T, family string) (f *httptest.Server, atOnce, posts 
 	t.Cleanup(f.Close)
 	return f, atOnce, posts
 }
+
+func isNumber(v any) bool { _, ok := v.(float64); return ok }
 
 func TestTokenizer(t *testing.T) {
 	for _, tc := range []struct {
