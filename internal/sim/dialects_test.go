@@ -208,3 +208,33 @@ func TestSpeculationIsTold(t *testing.T) {
 	}
 	s.driver.wait()
 }
+
+// TestListsToTokenize: SGLang and LMDeploy take lists of texts, of one text too, and SGLang lists of ids; the others take one
+// text a question.
+func TestListsToTokenize(t *testing.T) {
+	for _, tt := range []struct {
+		flavour    Flavour
+		path, body string
+		code       int
+		has        string
+	}{
+		{SGLang, "/tokenize", `{"prompt":[" the river","x"]}`, 200, `"count":[2,1]`},
+		{SGLang, "/tokenize", `{"prompt":["x"]}`, 200, `"count":[1]`},
+		{VLLM, "/tokenize", `{"prompt":["x"]}`, 400, "valid string"},
+		{LlamaCpp, "/tokenize", `{"content":["x"]}`, 400, ""},
+		{TGI, "/tokenize", `{"inputs":["x"]}`, 400, "inputs of type string"},
+		{LMDeploy, "/v1/encode", `{"input":["x"]}`, 200, `"length":[1]`},
+		{LMDeploy, "/v1/encode", `{"input":"x"}`, 200, `"length":1`},
+		{LMDeploy, "/v1/encode", `{}`, 400, "input"},
+		{SGLang, "/detokenize", `{"tokens":[[300,301],[]]}`, 200, `"text":["`},
+		{SGLang, "/detokenize", `{"tokens":[300]}`, 200, `"text":"`},
+		{SGLang, "/detokenize", `{"tokens":[[300],[-1]]}`, 400, "vocabulary"},
+		{VLLM, "/detokenize", `{"tokens":[[300]]}`, 400, "integers"},
+		{LlamaCpp, "/detokenize", `{"tokens":[[300]]}`, 400, "integers"},
+	} {
+		_, url := start(t, Config{Flavour: tt.flavour})
+		if code, body := post(t, url+tt.path, tt.body); code != tt.code || !strings.Contains(body, tt.has) {
+			t.Errorf("%s %s %s = %d %s; want %d with %s", tt.flavour, tt.path, tt.body, code, body, tt.code, tt.has)
+		}
+	}
+}

@@ -108,7 +108,7 @@ func (s *Server) props(w http.ResponseWriter, _ *http.Request) {
 // chatTemplate is the template that render applies, as /props shows it.
 const chatTemplate = "{% for message in messages %}<|{{ message.role }}|>\n{{ message.content }}\n{% endfor %}<|assistant|>\n"
 
-// tokenize answers in the shape of the flavour: a text or a list of texts, or messages put through the template.
+// tokenize answers in the shape of the flavour: a text, with SGLang a list of texts too, or messages put through the template.
 func (s *Server) tokenize(w http.ResponseWriter, q *http.Request) {
 	var body struct {
 		Model    string          `json:"model"`
@@ -144,6 +144,8 @@ func (s *Server) tokenize(w http.ResponseWriter, q *http.Request) {
 	switch {
 	case err != nil:
 		s.refuse(w, q, badRequest("%v", err))
+	case s.cfg.Flavour == VLLM && body.Prompt[0] != '"': // its prompt is one text
+		s.refuse(w, q, badRequest("prompt: Input should be a valid string"))
 	case !batch:
 		s.tokenized(w, list[0])
 	default:
@@ -187,20 +189,39 @@ func notNil(ids []int) []int {
 	return ids
 }
 
+// detokenize takes a list of ids and, with SGLang, lists of them.
 func (s *Server) detokenize(w http.ResponseWriter, q *http.Request) {
 	var body struct {
-		Tokens []int `json:"tokens"`
+		Tokens json.RawMessage `json:"tokens"`
 	}
 	if e := s.readBody(q, &body); e != nil {
 		s.refuse(w, q, e)
 		return
 	}
-	if err := s.checkIDs(body.Tokens); err != nil {
-		s.refuse(w, q, badRequest("%v", err))
+	var one []int
+	var many [][]int
+	list := json.Unmarshal(orNull(body.Tokens), &one) != nil
+	if list && (s.cfg.Flavour != SGLang || json.Unmarshal(body.Tokens, &many) != nil) {
+		s.refuse(w, q, badRequest("tokens must be a list of integers"))
+		return
+	}
+	if !list {
+		many = [][]int{one}
+	}
+	texts := make([]string, len(many))
+	for i, ids := range many {
+		if err := s.checkIDs(ids); err != nil {
+			s.refuse(w, q, badRequest("%v", err))
+			return
+		}
+		texts[i] = s.tok.Decode(ids)
+	}
+	if list {
+		writeJSON(w, http.StatusOK, map[string]any{"text": texts})
 		return
 	}
 	member := map[Flavour]string{SGLang: "text", VLLM: "prompt", LlamaCpp: "content"}[s.cfg.Flavour]
-	writeJSON(w, http.StatusOK, map[string]any{member: s.tok.Decode(body.Tokens)})
+	writeJSON(w, http.StatusOK, map[string]any{member: texts[0]})
 }
 
 // flushCache drops the prefix cache; SGLang refuses while requests run.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -34,25 +35,38 @@ func (s *Server) tokenizeTGI(w http.ResponseWriter, q *http.Request) {
 	writeJSON(w, http.StatusOK, list)
 }
 
-// encode answers LMDeploy's /v1/encode for one text or a list.
+// encode answers LMDeploy's /v1/encode for one text or a list, which may have one text too.
 func (s *Server) encode(w http.ResponseWriter, q *http.Request) {
 	var body struct {
-		Input stringOrList `json:"input"`
+		Input json.RawMessage `json:"input"`
 	}
 	if e := s.readBody(q, &body); e != nil {
 		s.refuse(w, q, e)
 		return
 	}
+	var texts stringOrList
+	if err := texts.UnmarshalJSON(orNull(body.Input)); err != nil || texts == nil {
+		s.refuse(w, q, badRequest("input must be a text or a list of texts"))
+		return
+	}
 	ids, lengths := [][]int{}, []int{}
-	for _, text := range body.Input {
+	for _, text := range texts {
 		one := s.tok.Encode(text)
 		ids, lengths = append(ids, notNil(one)), append(lengths, len(one))
 	}
-	if len(ids) == 1 {
+	if body.Input[0] == '"' {
 		writeJSON(w, http.StatusOK, map[string]any{"input_ids": ids[0], "length": lengths[0]})
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"input_ids": ids, "length": lengths})
+}
+
+// orNull stands in for a member that is not there.
+func orNull(raw json.RawMessage) json.RawMessage {
+	if raw == nil {
+		return json.RawMessage("null")
+	}
+	return raw
 }
 
 // slots is llama.cpp's list of places.
