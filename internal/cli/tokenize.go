@@ -12,14 +12,14 @@ import (
 
 	"github.com/servemark/servemark/internal/bench"
 	"github.com/servemark/servemark/internal/doctor"
-	"github.com/servemark/servemark/internal/hub"
-	"github.com/servemark/servemark/tokenizer"
 )
 
 var tokenizeTable = []flagDef{
 	{name: "help", arity: arityHelp, help: "this text"},
-	{name: "tokenizer", help: "file, folder or org/name (required)"},
+	{name: "tokenizer", help: "file, folder, org/name or a server's address, http://HOST:PORT (required)"},
 	{name: "compare", help: "a second tokenizer, to show where the two part"},
+	{name: "model", help: "name to ask a server for (default: what it serves)"},
+	{name: "header", arity: arityMany, repeat: true, help: "extra header KEY=VALUE for a server; a key is taken from OPENAI_API_KEY or API_KEY"},
 	{name: "decode", arity: aritySwitch, help: "read token ids and print their text"},
 	{name: "no-special", arity: aritySwitch, help: "without the tokens put around a text"},
 	{name: "jsonl", arity: aritySwitch, help: `read one JSON string a line and answer {"ids":[…]} a line`},
@@ -38,8 +38,9 @@ func tokenizeCommand() command {
 
 func (c *console) tokenize(ctx context.Context, a *arguments) int {
 	if a.text("tokenizer") == "" {
-		a.wrong("tokenizer", "is required", "give a tokenizer.json, its folder or org/name")
+		a.wrong("tokenizer", "is required", "give a tokenizer.json, its folder, org/name or a server's address")
 	}
+	access := c.serverAccess(a)
 	if len(a.rest) > 1 {
 		a.faults = append(a.faults, fault{what: fmt.Sprintf("takes one file, got %d", len(a.rest)), cure: "a text itself is given on the standard input"})
 	}
@@ -59,7 +60,7 @@ func (c *console) tokenize(ctx context.Context, a *arguments) int {
 		return c.refuse("tokenize", exitUsage, faultLines(a.faults))
 	}
 	done := make(chan error, 1)
-	go func() { done <- c.tokenizeWith(ctx, a) }() // reading a terminal or a pipe cannot be interrupted; the process ends beside it
+	go func() { done <- c.tokenizeWith(ctx, a, access) }() // reading a terminal or a pipe cannot be interrupted; the process ends beside it
 	var err error
 	select {
 	case err = <-done:
@@ -74,12 +75,15 @@ func (c *console) tokenize(ctx context.Context, a *arguments) int {
 	return exitOK
 }
 
-func (c *console) tokenizeWith(ctx context.Context, a *arguments) error {
-	var open []*tokenizer.Tokenizer
+func (c *console) tokenizeWith(ctx context.Context, a *arguments, access doctor.ServerAccess) error {
+	var open []tokenSource
 	var errs []error
 	for _, name := range []string{"tokenizer", "compare"} {
 		if source := a.text(name); source != "" {
-			t, err := c.openTokenizer(ctx, bench.TokenizerSource(source))
+			t, err := c.openSource(ctx, bench.TokenizerSource(source), access)
+			if err != nil {
+				err = errors.New(access.Auth.Redact(err.Error()))
+			}
 			open, errs = append(open, t), append(errs, err)
 		}
 	}
@@ -110,9 +114,9 @@ func (c *console) tokenizeWith(ctx context.Context, a *arguments) error {
 	case a.on("decode"):
 		return decodeIDs(out, open[0], string(raw))
 	case a.on("count"):
-		n, err := open[0].Count(string(raw), special)
+		ids, err := open[0].Encode(string(raw), special)
 		if err == nil {
-			fmt.Fprintln(out, n)
+			fmt.Fprintln(out, len(ids))
 		}
 		return err
 	case len(open) == 2:
@@ -121,21 +125,8 @@ func (c *console) tokenizeWith(ctx context.Context, a *arguments) error {
 	return showTokens(out, open[0], string(raw), special)
 }
 
-// openTokenizer opens a named source, fetching a repository's files after saying so.
-func (c *console) openTokenizer(ctx context.Context, source bench.TokenizerSource) (*tokenizer.Tokenizer, error) {
-	opts := hub.FromEnv(c.getenv)
-	opts.UserAgent = "servemark/" + version()
-	client, fault := hub.New(opts)
-	f := &doctor.Finder{Hub: client, HubFault: fault, Say: func(line string) { c.warn("%s", safe(line)) }}
-	t, err := f.Named(ctx, source)
-	if err != nil {
-		return nil, err
-	}
-	return t.Local, nil
-}
-
 // decodeIDs reads ids, bare or as a JSON array, and prints their text; an id that the vocabulary lacks is refused.
-func decodeIDs(out io.Writer, t *tokenizer.Tokenizer, raw string) error {
+func decodeIDs(out io.Writer, t tokenSource, raw string) error {
 	if raw = strings.TrimSpace(raw); strings.HasPrefix(raw, "[") != strings.HasSuffix(raw, "]") {
 		return errors.New("the list of ids has one bracket of two: it may be cut off")
 	}
@@ -145,7 +136,7 @@ func decodeIDs(out io.Writer, t *tokenizer.Tokenizer, raw string) error {
 		if err != nil || n < 0 || n > 1<<31 {
 			return fmt.Errorf("%q is not a token id: ids are whole numbers from 0, parted by blanks or commas", word)
 		}
-		if _, ok := t.Token(uint32(n)); !ok {
+		if t.lacks(uint32(n)) {
 			return fmt.Errorf("the tokenizer has no token %d; it has %d: are the ids another model's?", n, t.VocabSize())
 		}
 		ids = append(ids, uint32(n))
@@ -158,7 +149,7 @@ func decodeIDs(out io.Writer, t *tokenizer.Tokenizer, raw string) error {
 	return err
 }
 
-func showTokens(out io.Writer, t *tokenizer.Tokenizer, text string, special bool) error {
+func showTokens(out io.Writer, t tokenSource, text string, special bool) error {
 	start := time.Now()
 	ids, err := t.Encode(text, special)
 	if err != nil {
@@ -166,19 +157,20 @@ func showTokens(out io.Writer, t *tokenizer.Tokenizer, text string, special bool
 	}
 	spent := time.Since(start)
 	for _, id := range ids {
-		piece, _ := t.Token(id)
 		mark := ""
 		if t.IsSpecial(id) {
 			mark = "  special"
 		}
-		fmt.Fprintf(out, "%8d  %s%s\n", id, safe(piece), mark)
+		fmt.Fprintf(out, "%8d  %s%s\n", id, safe(t.piece(id)), mark)
 	}
 	back, err := t.Decode(ids, true)
-	if err != nil {
-		return err
-	}
 	same := "gives the text back"
-	if back != text {
+	switch {
+	case err != nil && t.local == nil:
+		same = "fails: " + safe(err.Error())
+	case err != nil:
+		return err
+	case back != text:
 		same = "does not give the text back"
 	}
 	fmt.Fprintf(out, "%s, %s, %s; decoding %s; %s\n", bench.Number(len(ids), "token"), bench.Number(len(text), "byte"), bench.Number(len([]rune(text)), "rune"), same, spent.Round(time.Microsecond))
@@ -186,7 +178,7 @@ func showTokens(out io.Writer, t *tokenizer.Tokenizer, text string, special bool
 }
 
 // compareTokens shows the counts of two tokenizers and the first place where they part.
-func compareTokens(out io.Writer, two []*tokenizer.Tokenizer, text string, special bool) error {
+func compareTokens(out io.Writer, two []tokenSource, text string, special bool) error {
 	var ids [2][]uint32
 	for i, t := range two {
 		var err error
@@ -207,8 +199,7 @@ func compareTokens(out io.Writer, two []*tokenizer.Tokenizer, text string, speci
 	for i, t := range two {
 		fmt.Fprintf(out, "  %s:", []string{"first", "second"}[i])
 		for _, id := range ids[i][min(at, len(ids[i])):min(at+8, len(ids[i]))] {
-			piece, _ := t.Token(id)
-			fmt.Fprintf(out, " %d %q", id, piece)
+			fmt.Fprintf(out, " %d %q", id, t.piece(id))
 		}
 		fmt.Fprintln(out)
 	}
