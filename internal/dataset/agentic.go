@@ -28,25 +28,34 @@ func loadAgentic(j *job) error {
 	if output == 0 {
 		output = agenticOutput
 	}
-	begun := 0
-	for k := range f.at {
-		if j.want > 0 && begun >= j.want {
-			break
-		}
-		i := (k + a.Offset) % len(f.at)
-		turns, err := j.replay(f, i, a.MaxTurns)
+	want := j.want
+	if want < 1 {
+		want = len(f.at)
+	}
+	for begun, k := 0, 0; begun < want && k < len(f.at); {
+		batch := make([][]bench.Request, min(want-begun, len(f.at)-k))
+		row := func(n int) int { return (k + n + a.Offset) % len(f.at) }
+		err := j.each(len(batch), func(n int, j *job) (err error) {
+			if batch[n], err = j.replay(f, row(n), a.MaxTurns); err != nil {
+				err = fmt.Errorf("%s: %s: %w; the replay without it would be another load: mend it or take it out", f.path, f.name(row(n)), err)
+			}
+			return err
+		})
 		if err != nil {
-			return fmt.Errorf("%s: %s: %w; the replay without it would be another load: mend it or take it out", f.path, f.name(i), err)
+			return err
 		}
-		if len(turns) == 0 {
-			j.skipped.add("no turn with messages", f.name(i))
-			continue
+		for n, turns := range batch {
+			if len(turns) == 0 {
+				j.skipped.add("no turn with messages", f.name(row(n)))
+				continue
+			}
+			for i := range turns {
+				turns[i].OutputTokens = output
+			}
+			j.addConversation(turns)
+			begun++
 		}
-		for n := range turns {
-			turns[n].OutputTokens = output
-		}
-		j.addConversation(turns)
-		begun++
+		k += len(batch)
 	}
 	return nil
 }

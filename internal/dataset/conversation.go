@@ -219,7 +219,7 @@ func (j *job) loadConversations(f *rows, s shape) error {
 	estimated := 0
 	for want := j.spec.Dataset.Rows; len(order) > 0 && len(j.set.Requests) < want; {
 		batch := make([]candidate, min(len(order), want-len(j.set.Requests)))
-		err := parallel(len(batch), func(i int) error {
+		err := j.each(len(batch), func(i int, j *job) error {
 			row, err := f.read(order[i])
 			if err != nil {
 				return err

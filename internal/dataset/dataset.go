@@ -255,7 +255,7 @@ func (j *job) countTemplated() error {
 		return nil
 	}
 	failed := make([]error, len(j.set.Requests))
-	err := parallel(len(j.set.Requests), func(i int) error {
+	err := j.each(len(j.set.Requests), func(i int, j *job) error {
 		r := &j.set.Requests[i]
 		if r.Prompt.Messages != nil || r.After != nil {
 			return nil // counted by the data set itself, or not known before the answers are

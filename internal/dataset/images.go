@@ -107,7 +107,7 @@ func (m *maker) imageTexts() func(p *prompt, n int) error {
 		for i, k := range j.rnd.Python.Choices(len(ids), n) {
 			drawn[i] = ids[k]
 		}
-		return m.fill(p, n, cycle(drawn))
+		return m.fill(j.in.Tokenizer, p, n, cycle(drawn))
 	}
 }
 

@@ -40,7 +40,7 @@ func loadLongBench(j *job) error {
 		order[i] = i
 	}
 	j.rnd.Python.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
-	return j.pick(f, order, func(row []byte) (r bench.Request, reason string, err error) {
+	return j.pick(f, order, func(j *job, row []byte) (r bench.Request, reason string, err error) {
 		r.Prompt.Text, reason = longBenchPrompt(row)
 		r.OutputTokens = output
 		n := j.guess(r.Prompt.Text)
@@ -84,15 +84,15 @@ func longBenchPrompt(row []byte) (prompt, reason string) {
 }
 
 // pick takes rows in the given order until there are as many requests as wanted. request gives what a row asks or the reason why
-// nothing; it is called for several rows at once.
-func (j *job) pick(f *rows, order []int, request func(row []byte) (r bench.Request, reason string, err error)) error {
+// nothing; it is called for several rows at once, each with a job of its own.
+func (j *job) pick(f *rows, order []int, request func(j *job, row []byte) (r bench.Request, reason string, err error)) error {
 	for want := j.spec.Dataset.Rows; len(order) > 0 && len(j.set.Requests) < want; {
 		n := min(len(order), want-len(j.set.Requests))
 		requests, reasons := make([]bench.Request, n), make([]string, n)
-		err := parallel(n, func(i int) error {
+		err := j.each(n, func(i int, j *job) error {
 			row, err := f.read(order[i])
 			if err == nil {
-				requests[i], reasons[i], err = request(row)
+				requests[i], reasons[i], err = request(j, row)
 			}
 			return err
 		})

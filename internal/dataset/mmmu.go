@@ -46,7 +46,7 @@ func loadMMMU(j *job) error {
 	}
 	// One row after the other would be as the original does it; nothing is drawn any more, so they may go side by side.
 	requests, reasons := make([]bench.Request, len(order)), make([]string, len(order))
-	err = parallel(len(order), func(i int) error {
+	err = j.each(len(order), func(i int, j *job) error {
 		line, err := f.read(order[i])
 		if err != nil {
 			return err

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/servemark/servemark/internal/bench"
@@ -37,12 +36,17 @@ func loadMooncake(j *job) error {
 		j.note("%s has no effect on the original's mooncake", sendIDs)
 	}
 	requests := make([][]bench.Request, len(lines))
-	b := &blocks{j: j, made: map[int64]func() (string, error){}}
-	err = parallel(len(lines), func(i int) (err error) {
+	made := map[int64]string{}
+	if !j.spec.Strict {
+		if made, err = j.blocks(lines); err != nil {
+			return err
+		}
+	}
+	err = j.each(len(lines), func(i int, j *job) (err error) {
 		if j.spec.Strict {
 			requests[i], err = j.storyRounds(&lines[i], d.Rounds)
 		} else {
-			requests[i], err = b.rounds(&lines[i], d.Rounds)
+			requests[i], err = (&blocks{j, made}).rounds(&lines[i], d.Rounds)
 		}
 		due := (*lines[i].Timestamp - *lines[0].Timestamp) * d.Slowdown * float64(time.Millisecond)
 		for k := range requests[i] {
@@ -150,8 +154,37 @@ func (l *traceLine) tokens() int {
 // blocks makes prompts of blocks that are the same wherever their id stands.
 type blocks struct {
 	j    *job
-	mu   sync.Mutex
-	made map[int64]func() (string, error)
+	made map[int64]string // their texts
+}
+
+// blocks makes the blocks that the lines are made of, each once.
+func (j *job) blocks(lines []traceLine) (map[int64]string, error) {
+	made := map[int64]string{}
+	var ids []int64
+	for i := range lines {
+		for _, id := range lines[i].blocks() {
+			if _, ok := made[id]; !ok {
+				made[id], ids = "", append(ids, id)
+			}
+		}
+	}
+	texts := make([]string, len(ids))
+	err := j.each(len(ids), func(i int, j *job) (err error) {
+		texts[i], err = (&blocks{j: j}).write(ids[i])
+		return err
+	})
+	for i, id := range ids {
+		made[id] = texts[i]
+	}
+	return made, err
+}
+
+// blocks are the ids of the blocks that the line's prompt has, the last of them perhaps in part.
+func (l *traceLine) blocks() []int64 {
+	if l.TextInput != "" {
+		return nil
+	}
+	return l.HashIDs[:min(len(l.HashIDs), (l.tokens()+traceBlock-1)/traceBlock)]
 }
 
 // rounds asks for a line, and then for the same again after each answer.
@@ -196,12 +229,8 @@ func (b *blocks) request(l *traceLine) (bench.Request, error) {
 		return r, err
 	}
 	var text strings.Builder
-	for _, id := range l.HashIDs[:min(len(l.HashIDs), (n+traceBlock-1)/traceBlock)] {
-		t, err := b.block(id)
-		if err != nil {
-			return r, err
-		}
-		text.WriteString(t)
+	for _, id := range l.blocks() {
+		text.WriteString(b.made[id])
 	}
 	own := b.document(-int64(l.number))
 	if tok == nil {
@@ -236,18 +265,7 @@ func (b *blocks) enough(text string, own, n int) ([]uint32, error) {
 	return ids, err
 }
 
-// block is the text of a hash id, made once.
-func (b *blocks) block(id int64) (string, error) {
-	b.mu.Lock()
-	text := b.made[id]
-	if text == nil {
-		text = sync.OnceValues(func() (string, error) { return b.write(id) })
-		b.made[id] = text
-	}
-	b.mu.Unlock()
-	return text()
-}
-
+// write makes the text of a hash id.
 func (b *blocks) write(id int64) (string, error) {
 	tok := b.j.in.Tokenizer
 	if tok == nil {

@@ -38,7 +38,7 @@ func loadOpenAI(j *job) error {
 		j.note("%s with a \"stream\" of %s own: left out of the body, as the run decides that", bench.Number(streamed, "row"), bench.Agree(streamed, "its", "their"))
 	}
 	counts := make([]chatCount, len(kept))
-	if err := parallel(len(kept), func(i int) (err error) { counts[i], err = j.countChat(&kept[i]); return err }); err != nil {
+	if err := j.each(len(kept), func(i int, j *job) (err error) { counts[i], err = j.countChat(&kept[i]); return err }); err != nil {
 		return err
 	}
 	refused := 0

@@ -97,12 +97,11 @@ type maker struct {
 
 // read fetches the documents of a batch and encodes them.
 func (m *maker) read(batch []prompt, order, targets []int) error {
-	tok, spec := m.j.in.Tokenizer, m.j.spec
 	// The original encodes a document with its special tokens and cuts after that. Sending such text gets them twice.
-	special := spec.Strict || spec.Dataset.SendIDs
+	special := m.j.spec.Strict || m.j.spec.Dataset.SendIDs
 	calibration := m.j.calibration()
-	return parallel(len(batch), func(i int) (err error) {
-		p := &batch[i]
+	return m.j.each(len(batch), func(i int, j *job) (err error) {
+		p, tok := &batch[i], j.in.Tokenizer
 		words := int(1.1*float64(targets[i])/builtInSlope) + 8
 		if tok == nil {
 			words = calibration.Words(targets[i])
@@ -138,10 +137,10 @@ func isBlank(s string) bool {
 
 // make gives every prompt its length.
 func (m *maker) make(batch []prompt, targets []int) error {
-	return parallel(len(batch), func(i int) error {
-		p, n := &batch[i], targets[i]
+	return m.j.each(len(batch), func(i int, j *job) error {
+		p, n, tok := &batch[i], targets[i], j.in.Tokenizer
 		base := p.ids
-		if m.j.in.Tokenizer == nil {
+		if tok == nil {
 			p.Text = repeatWords(p.text, m.j.calibration().Words(n))
 			p.text = ""
 			return nil
@@ -149,11 +148,11 @@ func (m *maker) make(batch []prompt, targets []int) error {
 		text := p.text
 		p.text, p.ids = "", nil
 		if m.byWords {
-			t, err := fitWords(m.j.in.Tokenizer, func(words int) string { return repeatWords(text, words) }, n)
+			t, err := fitWords(tok, func(words int) string { return repeatWords(text, words) }, n)
 			m.keep(p, t, n)
 			return err
 		}
-		return m.fill(p, n, cycle(base))
+		return m.fill(tok, p, n, cycle(base))
 	})
 }
 
@@ -170,8 +169,8 @@ func cycle(ids []uint32) func(from, to int) []uint32 {
 
 // fill makes the prompt of n tokens from its drawn ids: the ids themselves, their text as it comes (strict), or their text
 // mended to n tokens.
-func (m *maker) fill(p *prompt, n int, ids func(from, to int) []uint32) error {
-	tok, spec := m.j.in.Tokenizer, m.j.spec
+func (m *maker) fill(tok Tokenizer, p *prompt, n int, ids func(from, to int) []uint32) error {
+	spec := m.j.spec
 	switch {
 	case spec.Dataset.SendIDs:
 		p.IDs, p.tokens = ids(0, n), bench.Counted(n)

@@ -16,8 +16,8 @@ func loadRandomIDs(j *job) error {
 	j.set.Source = fmt.Sprintf("random ids below %d", vocab)
 	m := maker{j: j}
 	batch := make([]prompt, len(inputs))
-	err := parallel(len(batch), func(i int) error {
-		return m.fill(&batch[i], inputs[i], func(from, to int) []uint32 {
+	err := j.each(len(batch), func(i int, j *job) error {
+		return m.fill(j.in.Tokenizer, &batch[i], inputs[i], func(from, to int) []uint32 {
 			ids := make([]uint32, 0, to-from)
 			for k := from; k < to; k++ {
 				ids = append(ids, uint32((int(offsets[i])+i+k)%vocab))

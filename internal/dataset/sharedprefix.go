@@ -28,7 +28,7 @@ func loadSharedPrefix(j *job) error {
 	}
 	groups := assign(d, uint64(j.spec.Seed))
 	rows := make([][]bench.Request, total)
-	err = parallel(total, func(i int) (err error) {
+	err = j.each(total, func(i int, j *job) (err error) {
 		rows[i], err = j.join(&parts[groups[i]], parts[d.Groups+i*turns:][:turns])
 		for k := range rows[i] {
 			rows[i][k].OutputTokens = outputs[i]
@@ -71,12 +71,12 @@ func (j *job) parts(lens []int) ([]prompt, error) {
 		}
 	}
 	m := maker{j: j}
-	err := parallel(len(out), func(i int) error {
+	err := j.each(len(out), func(i int, j *job) error {
 		if lens[i] == 0 {
 			return nil
 		}
 		// What mending needs beyond the draws is taken from their beginning again, to leave the stream where it is.
-		return m.fill(&out[i], lens[i], cycle(drawn[i]))
+		return m.fill(j.in.Tokenizer, &out[i], lens[i], cycle(drawn[i]))
 	})
 	m.report(len(out))
 	return out, err

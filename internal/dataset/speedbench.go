@@ -46,7 +46,7 @@ func loadSpeedBench(j *job) error {
 		output = speedBenchOutput
 	}
 	rows := make([]bench.Request, len(texts))
-	if err := parallel(len(texts), func(i int) (err error) { rows[i], err = j.templatedPrompt(texts[i]); return err }); err != nil {
+	if err := j.each(len(texts), func(i int, j *job) (err error) { rows[i], err = j.templatedPrompt(texts[i]); return err }); err != nil {
 		return err
 	}
 	var order []int

@@ -43,7 +43,7 @@ func loadBurstGPT(j *job) error {
 		err = m.documents(rows, inputs, 0)
 	} else {
 		vocab := modelVocab(tok)
-		err = parallel(len(rows), func(i int) error {
+		err = j.each(len(rows), func(i int, j *job) error {
 			ids := func(from, to int) []uint32 {
 				out := make([]uint32, 0, to-from)
 				for k := from; k < to; k++ {
@@ -55,7 +55,7 @@ func loadBurstGPT(j *job) error {
 			if !j.spec.Strict {
 				n = max(1, n-tok.NumSpecial())
 			}
-			return m.fill(&rows[i], n, ids)
+			return m.fill(j.in.Tokenizer, &rows[i], n, ids)
 		})
 	}
 	if err != nil {

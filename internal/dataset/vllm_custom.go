@@ -46,7 +46,7 @@ func (j *job) promptFile(path string, seed int64, read func(line []byte) (prompt
 	order = order[:min(len(order), j.want)]
 	requests := make([]bench.Request, len(order))
 	reasons := make([]string, len(order))
-	err = parallel(len(order), func(i int) (err error) {
+	err = j.each(len(order), func(i int, j *job) (err error) {
 		line, err := f.read(order[i])
 		if err == nil {
 			requests[i], reasons[i], err = j.promptRequest(line, read)

@@ -41,8 +41,8 @@ func loadPrefixRepetition(j *job) error {
 			rows = append(rows, prompt{ids: append(append([]uint32{}, prefix...), suffix...)})
 		}
 	}
-	err := parallel(len(rows), func(i int) error {
-		p := &rows[i]
+	err := j.each(len(rows), func(i int, j *job) error {
+		p, tok := &rows[i], j.in.Tokenizer
 		if j.spec.Strict {
 			p.tokens = bench.Counted(len(p.ids))
 			var err error
