@@ -181,8 +181,8 @@ func filterBatch(r *run, v Value, a args) (Value, error) {
 		if err := r.alloc(times(slotBytes, int(lack))); err != nil {
 			return nil, err
 		}
-		for range max(lack, 0) {
-			last.Items = append(last.Items, fill)
+		if lack > 0 {
+			last.Items = append(last.Items, slices.Repeat([]Value{fill}, int(lack))...)
 		}
 	}
 	return &iterator{items: out, name: "generator"}, nil

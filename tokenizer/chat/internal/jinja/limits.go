@@ -35,10 +35,10 @@ const (
 
 // What the parts of a list or dict take, in bytes.
 const (
-	slotBytes  = 16 // a place in a list
-	textBytes  = 48 // a place in a list with a text of its own, its letters apart
-	entryBytes = 96 // a key and its value in a dict
-	listBytes  = 64 // a list itself
+	slotBytes  = 16  // a place in a list
+	textBytes  = 48  // a place in a list with a text of its own, its letters apart
+	entryBytes = 192 // a key and its value in a dict
+	listBytes  = 64  // a list itself
 )
 
 // run is one rendering: what it may still use, and what its names mean.

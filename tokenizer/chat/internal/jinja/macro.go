@@ -77,6 +77,9 @@ func (m *macro) bind(r *run, s *scope, a args) (absent []int, err error) {
 		}
 		return v, ok
 	}
+	if err := r.alloc(4 * slotBytes * len(m.params)); err != nil {
+		return nil, err
+	}
 	if err := r.step(len(m.params)); err != nil {
 		return nil, err
 	}

@@ -57,6 +57,9 @@ func parseFloat(s string) (float64, bool) {
 	if !isNumber(s) {
 		return 0, false
 	}
+	if strings.HasSuffix(s, "nan") {
+		return math.NaN(), true // which strconv reads without a sign only
+	}
 	f, _ := strconv.ParseFloat(s, 64) // out of range is inf, as in Python
 	return f, true
 }

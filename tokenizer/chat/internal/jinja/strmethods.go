@@ -48,6 +48,12 @@ func strMethods() map[string]strMethod {
 			return f(s), nil
 		}
 	}
+	addStrTests(m)
+	return m
+}
+
+// addStrTests adds the methods that tell something about a text.
+func addStrTests(m map[string]strMethod) {
 	for name, f := range map[string]func(string) bool{
 		"isdigit": all(isDigit), "isdecimal": all(unicode.IsDigit), "isnumeric": all(unicode.IsNumber),
 		"isalpha": all(unicode.IsLetter), "isspace": all(isSpace),
@@ -66,7 +72,6 @@ func strMethods() map[string]strMethod {
 			return f(s), nil
 		}
 	}
-	return m
 }
 
 func isWordRune(c rune) bool { return c == '_' || unicode.IsLetter(c) || unicode.IsNumber(c) }

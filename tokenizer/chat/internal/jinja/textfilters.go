@@ -71,35 +71,38 @@ func addTextFilters(m map[string]filter) {
 		return n, nil
 	})
 	m["urlencode"] = urlencode
-	m["pprint"] = func(r *run, v Value, _ args) (Value, error) {
-		s, err := r.repr(v)
-		if err == nil && (utf8.RuneCountInString(s) > 79 || strings.Contains(s, "{")) {
-			return nil, unsupported("pprint of a mapping or of a value longer than a line")
-		}
-		return s, err
-	}
-	m["format"] = func(r *run, v Value, a args) (Value, error) {
-		s, err := r.str(v)
-		if err != nil {
-			return nil, err
-		}
-		if len(a.kw) == 0 {
-			return r.percent(s, &List{Items: a.pos, Tuple: true})
-		}
-		if len(a.pos) > 0 {
-			return nil, fault("FilterArgumentError", "can't handle positional and keyword arguments at the same time")
-		}
-		d, err := makeDict(r, args{kwNames: a.kwNames, kw: a.kw})
-		if err != nil {
-			return nil, err
-		}
-		return r.percent(s, d)
-	}
+	m["pprint"], m["format"] = pprint, filterFormat
 	m["tojson"] = tojson
 	m["int"] = filterInt
 	m["float"] = filterFloat
 	m["abs"] = filterAbs
 	m["round"] = filterRound
+}
+
+func pprint(r *run, v Value, _ args) (Value, error) {
+	s, err := r.repr(v)
+	if err == nil && (utf8.RuneCountInString(s) > 79 || strings.Contains(s, "{")) {
+		return nil, unsupported("pprint of a mapping or of a value longer than a line")
+	}
+	return s, err
+}
+
+func filterFormat(r *run, v Value, a args) (Value, error) {
+	s, err := r.str(v)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.kw) == 0 {
+		return r.percent(s, &List{Items: a.pos, Tuple: true})
+	}
+	if len(a.pos) > 0 {
+		return nil, fault("FilterArgumentError", "can't handle positional and keyword arguments at the same time")
+	}
+	d, err := makeDict(r, args{kwNames: a.kwNames, kw: a.kw})
+	if err != nil {
+		return nil, err
+	}
+	return r.percent(s, d)
 }
 
 func escape(r *run, s string, _ []Value) (Value, error) {
