@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,7 +88,7 @@ func (f *Finder) Find(ctx context.Context, asked bench.Model, served bench.Serve
 		}
 		t, err := f.open(ctx, c.source)
 		if err == nil {
-			t.From, t.Notes = c.from, notes
+			t.From, t.Notes = c.from, append(notes, t.Notes...)
 			return t
 		}
 		notes = append(notes, fmt.Sprintf("%s %q: %v", c.from, c.source, err))
@@ -141,53 +140,6 @@ func found(t *tokenizer.Tokenizer, source bench.TokenizerSource, dir string, err
 		return Tokenizer{}, err
 	}
 	return Tokenizer{Text: t, Local: t, Source: source, Dir: dir}, nil
-}
-
-// tokenizerFiles are what a repository may hold a tokenizer in, best first; beside are files that complete it.
-var (
-	tokenizerFiles = []string{"tokenizer.json", "tekken.json", "tokenizer.model", "tiktoken.model", "qwen.tiktoken"}
-	beside         = []string{"tokenizer_config.json", "config.json", "chat_template.jinja"}
-)
-
-// fromHub takes the tokenizer from the local cache, else from the hub after saying so.
-func (f *Finder) fromHub(ctx context.Context, repo hub.Repo, source bench.TokenizerSource) (Tokenizer, error) {
-	if f.Hub == nil {
-		return Tokenizer{}, fmt.Errorf("it is a repository, and the hub cannot be used: %w", cmp.Or(f.HubFault, errors.New("there is no folder for its cache")))
-	}
-	if dir, _, ok, err := f.Hub.CachedDir(repo); err == nil && ok {
-		if t, err := tokenizer.Open(dir); err == nil {
-			return found(t, source, dir, nil)
-		}
-	}
-	if off := f.Hub.Offline(); off != "" {
-		return Tokenizer{}, fmt.Errorf("it is not in the hub cache %s, and %s forbids the network: unset that, or name a file or folder", f.Hub.CacheDir(), off)
-	}
-	f.Say(fmt.Sprintf("fetching the tokenizer of %s from %s into the hub cache", repo, f.Hub.Host()))
-	var first error
-	for _, file := range tokenizerFiles {
-		path, err := f.Hub.Fetch(ctx, repo, file, f.progress(file))
-		if err == nil {
-			for _, extra := range beside {
-				f.Hub.Fetch(ctx, repo, extra, f.progress(extra)) // absent ones are fine: the tokenizer is complete without
-			}
-			t, err := tokenizer.Open(filepath.Dir(path))
-			return found(t, source, filepath.Dir(path), err)
-		}
-		if first == nil {
-			first = err
-		}
-		if !errors.Is(err, hub.FileNotFound) {
-			break
-		}
-	}
-	return Tokenizer{}, first
-}
-
-func (f *Finder) progress(file string) func(done, total int64) {
-	if f.Progress == nil {
-		return nil
-	}
-	return func(done, total int64) { f.Progress(file, done, total) }
 }
 
 // expandHome turns a leading ~ into the home folder.

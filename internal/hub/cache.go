@@ -62,8 +62,9 @@ func (c *Client) commitOf(repo Repo) (string, error) {
 	return "", nil // a torn or foreign file: as if it were absent, the hub will say
 }
 
-// knownAbsent tells whether the hub once said that a pinned commit has no such file; that cannot change.
-func (c *Client) knownAbsent(repo Repo, file string) bool {
+// KnownAbsent tells whether the hub once said that a pinned commit has no such file; that cannot change. Of a branch it is told
+// only where the network is forbidden, as the branch may have moved. The marker (.no_exist) is the Python tools' own.
+func (c *Client) KnownAbsent(repo Repo, file string) bool {
 	commit, _ := c.commitOf(repo)
 	if commit == "" || commit != repo.revision() && c.opts.Offline == "" {
 		return false

@@ -32,7 +32,7 @@ func (c *Client) Fetch(ctx context.Context, repo Repo, file string, progress fun
 	if err := repo.check(); err != nil {
 		return "", err
 	}
-	if c.knownAbsent(repo, file) {
+	if c.KnownAbsent(repo, file) {
 		return "", &Error{Kind: FileNotFound, Repo: repo, File: file, Host: c.Host()}
 	}
 	info, err := c.Head(ctx, repo, file)
