@@ -58,29 +58,42 @@ func (s *session) serverTokenizer(ctx context.Context) (doctor.Text, error) {
 // tokenizerWait bounds the search for the server's tokenize route.
 const tokenizerWait = 8 * time.Second
 
-// probe checks the tokenizer against the server's own, where both are there and something may be posted.
+// probe checks a tokenizer of this machine against the server's own, or says why it does not.
 func (s *session) probe(ctx context.Context) {
-	known := s.server.Tokenize
-	if s.tokenizer.Local == nil || s.spec.Warmup == 0 || s.spec.Strict || !known && s.server.Engine != bench.EngineSGLang {
-		return // with --strict-compat nothing is posted that the original does not post
-	}
-	theirs, err := s.serverTokenizer(ctx)
-	if err != nil {
-		if !known {
-			return // older releases of SGLang have no such route
-		}
-		s.say("tokenizer: not compared with the server's: %s", safe(err.Error()))
+	if s.tokenizer.Local == nil {
 		return
 	}
-	diff, err := doctor.CompareWithServer(s.tokenizer.Local, theirs)
+	why, diff := s.unprobed(), ""
+	if why == "" {
+		theirs, err := s.serverTokenizer(ctx)
+		if err == nil {
+			diff, err = doctor.CompareWithServer(s.tokenizer.Local, theirs)
+		}
+		if err != nil {
+			why = err.Error()
+		}
+	}
 	switch {
-	case err != nil:
-		s.say("tokenizer: not compared with the server's: %s", safe(err.Error()))
+	case why != "":
+		s.say("tokenizer: not compared with the server's: %s", safe(why))
 	case diff != "":
 		s.say("tokenizer: DIFFERS from the server's: %s; counts by it are not the model's", safe(diff))
 	default:
 		s.say("tokenizer: gives the same ids as the server's on three probes")
 	}
+}
+
+// unprobed says why nothing may be posted to compare tokenizers, or "".
+func (s *session) unprobed() string {
+	switch {
+	case s.spec.Strict:
+		return "with --strict-compat nothing is posted that the original does not post"
+	case s.spec.Warmup == 0:
+		return "without warm-up requests nothing is posted before the load"
+	case !s.server.Tokenize && s.server.Engine != bench.EngineSGLang: // whose older releases have no such route, and do not tell
+		return "it is not known to have a route that tokenizes"
+	}
+	return ""
 }
 
 // use takes a tokenizer and the chat template beside it.

@@ -124,6 +124,8 @@ func TestDiscover(t *testing.T) {
 			bench.EngineLlamaCpp, nil},
 		{"LMDeploy", map[string]string{"/v1/models": models("lmdeploy", ""), "/openapi.json": `{"paths":{"/v1/encode":{}}}`}, nil,
 			[]string{"engine=lmdeploy", "serves=glm-5", "tokenize route=yes"}, bench.EngineLMDeploy, nil},
+		{"LMDeploy that hides its description", map[string]string{"/v1/models": models("lmdeploy", "")}, nil,
+			[]string{"engine=lmdeploy", "serves=glm-5", "tokenize route=yes"}, bench.EngineLMDeploy, nil},
 		{"something else", map[string]string{"/v1/models": models("mock", "")}, nil, []string{"engine=unknown, asked as OpenAI-compatible", "serves=glm-5"}, bench.EngineUnknown, func(s bench.Server) string {
 			if len(s.Notes) > 0 {
 				return fmt.Sprint(s.Notes)

@@ -230,7 +230,7 @@ func (s *survey) info(o map[string]any) {
 // tokenizes decides whether a tokenize route is known to exist.
 func (s *survey) tokenizes() {
 	switch {
-	case s.server.Engine == bench.EngineVLLM, s.server.Engine == bench.EngineLlamaCpp, s.server.ModelID != "":
+	case s.server.Engine == bench.EngineVLLM, s.server.Engine == bench.EngineLlamaCpp, s.server.Engine == bench.EngineLMDeploy, s.server.ModelID != "":
 		s.server.Tokenize = true
 	default:
 		s.server.Tokenize = s.hasRoute("/tokenize") || s.hasRoute("/v1/encode")
