@@ -70,7 +70,7 @@ l|random;range(n)|list;range(n)[2:];1.5 in range(n);u|list;lines|indent;l is in 
 [[i], [i2]]|sort;[t]|unique|list;ds|map('string')|list;[i]|map('sum')|list;signs|tojson;s.rstrip(l|join)
 s.replace('a','b');s|replace('a','');s|replace('','x');s|string|list;strftime_now('%Y' * n);('%d' * n) % t
 ('{}' * n).format(*t);[1]|slice(n)|list;[{'a': t}, {'a': t[:]}]|groupby('a')`,
-		16: `d.items();l.copy();l + l;l * 2;l[1:];l[::-1];words.split();words.split(' ');words.rsplit(' ');words.rsplit()
+		16: `[s]|tojson;[s]|string;d.items();l.copy();l + l;l * 2;l[1:];l[::-1];words.split();words.split(' ');words.rsplit(' ');words.rsplit()
 lines.splitlines();lines.split('\n', n);signs|e;signs|string;[signs]|string;s|upper;u|upper;s|title;s.title()
 s.swapcase();u|lower;u|capitalize;s|trim;blank.strip();blank.lstrip();s.strip(s2);words|wordcount;signs|striptags
 s|urlencode;s|float;digits|int;digits|float;s.isalpha();s.isupper();s.istitle();s.isidentifier();s is lower;s is upper

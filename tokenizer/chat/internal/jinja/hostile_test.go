@@ -131,6 +131,7 @@ func walkers() map[string]string {
 		"long texts unique":            `{{ (['A' * 10**6] * 10**5)|unique|list|length }}`,
 		"a long path":                  `{% set ns = namespace() %}{% set ns.a = ns %}{{ ([ns] * 10**5)|map(attribute='a.' * 10**5 ~ 'a')|list|length }}`,
 		"a long path in a format":      `{% set ns = namespace() %}{% set ns.a = ns %}{{ ('{0' ~ '.a' * 10**6 ~ '}').format(ns) }}`,
+		"a long path of numbers":       `{% set ns = namespace(x=[]) %}{% for i in range(10000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ([ns.x] * 10**5)|map(attribute='0.' * 9999 ~ '0')|list|length }}`,
 		"many paths":                   `{{ ([{}] * 10**5)|sort(attribute=',' * 10**5)|length }}`,
 		"lists that differ at the end": `{% set a = [0] * 10**5 + [1] %}{% set b = [0] * 10**5 + [2] %}{% for i in range(10000) %}{% set x = a == b %}{% endfor %}`,
 		"stripping of many letters":    `{% set s = 'x' * 10**6 %}{% for i in range(1000) %}{{ s.strip('abc' * 10**5 ~ 'x')|length }}{% endfor %}`,
