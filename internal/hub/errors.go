@@ -196,7 +196,10 @@ func (e *Error) cure() string {
 	case Disabled:
 		return "use another repo, or a copy on this machine by its path"
 	case Forbidden:
-		return "the token needs the right to read this repo"
+		if e.Token == "" {
+			return "if the repo is private or gated, " + setToken + "; else a proxy or firewall on the way forbids it: check HTTPS_PROXY, or give a local path"
+		}
+		return fmt.Sprintf("the token from %s needs the right to read this repo", e.Token)
 	case RevisionNotFound:
 		return "look the branches, tags and commits up on the repo's page, or leave @revision away for " + DefaultRevision
 	case FileNotFound:

@@ -40,7 +40,9 @@ func (c *Client) Fetch(ctx context.Context, repo Repo, file string, progress fun
 		return "", err
 	}
 	if info.RenamedTo != "" && c.opts.Renamed != nil {
-		c.opts.Renamed(repo, info.RenamedTo)
+		if _, told := c.renamed.LoadOrStore(repo.folder(), true); !told {
+			c.opts.Renamed(repo, info.RenamedTo)
+		}
 	}
 	d := &download{client: c, info: info, progress: progress, blob: filepath.Join(c.repoDir(repo), "blobs", info.ETag)}
 	path = filepath.Join(c.repoDir(repo), "snapshots", info.Commit, filepath.FromSlash(file))

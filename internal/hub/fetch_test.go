@@ -147,10 +147,14 @@ func TestRenamedRepoIsFollowedAndTold(t *testing.T) {
 	h := newFakeHub(t)
 	h.files["a.json"] = "{}"
 	h.renamed["old/name"] = "org/name"
+	h.files["b.json"] = "[]"
 	var told string
-	c := h.client(t, func(o *Options) { o.Renamed = func(from Repo, to string) { told = from.ID + " is " + to } })
+	c := h.client(t, func(o *Options) { o.Renamed = func(from Repo, to string) { told += from.ID + " is " + to } })
 	if got := fetch(t, c, Repo{ID: "old/name"}, "a.json"); got != "{}" || told != "old/name is org/name" {
 		t.Errorf("text = %q, told %q, want {} and the new name", got, told)
+	}
+	if fetch(t, c, Repo{ID: "old/name", Revision: shaA}, "b.json"); told != "old/name is org/name" {
+		t.Errorf("after a second file told %q, want the new name once", told)
 	}
 	info, err := c.Head(context.Background(), Repo{ID: "old/name"}, "a.json")
 	if want := (FileInfo{Repo: Repo{ID: "old/name"}, File: "a.json", Host: c.Host(), Commit: shaA, Size: 2, ETag: gitSHA1("{}"), RenamedTo: "org/name"}); err != nil || info != want {

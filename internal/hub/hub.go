@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -22,6 +23,8 @@ type Client struct {
 	open     func(path string, flag int) (writer, error)
 	symlink  func(target, link string) error
 	pause    time.Duration // before a broken download is continued
+
+	renamed sync.Map // folders of repos whose new name was told
 }
 
 // New checks the options and makes a client. It opens no file and no connection.

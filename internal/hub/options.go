@@ -28,7 +28,7 @@ type Options struct {
 	HeadTimeout, StallTimeout time.Duration
 	UserAgent                 string            // "" is "servemark"
 	Transport                 http.RoundTripper // nil: a transport of our own that honours HTTPS_PROXY, HTTP_PROXY, NO_PROXY
-	// Renamed, if set, is called when the hub answers that a repo has another name now. The file is
+	// Renamed, if set, is called once a repo when the hub answers that it has another name now. The file is
 	// fetched all the same and kept under the name that was asked for, as the Python tools do.
 	Renamed func(from Repo, toID string)
 }
