@@ -44,6 +44,16 @@ func (f *Finder) fromHub(ctx context.Context, repo hub.Repo, source bench.Tokeni
 	return t, err
 }
 
+// bare looks a name without organisation up in the cache, where such old names may lie; it never leaves the machine.
+func (f *Finder) bare(ctx context.Context, repo hub.Repo, source bench.TokenizerSource) (Tokenizer, error) {
+	if f.Hub != nil {
+		if t, ok, err := f.fromCache(ctx, repo, source, false); ok || err != nil {
+			return t, err
+		}
+	}
+	return Tokenizer{}, errors.New("there is no such file or folder, it is not the name of a repository (org/name), and the hub cache has no tokenizer of that name; type org/name to have it fetched")
+}
+
 // fetchTokenizer brings the best file that a repository holds a tokenizer in.
 func (f *Finder) fetchTokenizer(ctx context.Context, repo hub.Repo) error {
 	var missing *hub.Error

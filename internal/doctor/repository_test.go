@@ -149,3 +149,66 @@ func put(t *testing.T, dir, name, text string) {
 		t.Fatal(err)
 	}
 }
+
+// TestWordsOfTheCacheAndTheHub: what is said of a broken copy, of a name without organisation and of a repository without a
+// tokenizer is true.
+func TestWordsOfTheCacheAndTheHub(t *testing.T) {
+	h := newFakeHub(t, map[string]string{"model.safetensors": "w"})
+	cache := t.TempDir()
+	for name, text := range map[string]string{
+		"models--org--name/refs/main": commit, "models--org--torn/refs/main": commit, "models--gpt2/refs/main": commit, "models--org--empty/refs/main": commit,
+		"models--org--torn/snapshots/" + commit + "/tokenizer.json":   wordTokenizer[:40],
+		"models--gpt2/snapshots/" + commit + "/tokenizer.json":        wordTokenizer,
+		"models--org--empty/snapshots/" + commit + "/config.json":     `{}`,
+		"models--gpt2/.no_exist/" + commit + "/tokenizer_config.json": "",
+	} {
+		put(t, cache, name, text)
+	}
+	for _, tc := range []struct {
+		source  bench.TokenizerSource
+		offline string
+		want    []string
+		not     string
+	}{
+		{"org/torn", "HF_HUB_OFFLINE", []string{"its copy in the hub cache cannot be used", "tokenizer.json", "delete " + filepath.Join(cache, "models--org--torn")}, "not in the hub cache"},
+		{"org/empty", "HF_HUB_OFFLINE", []string{"it is not in the hub cache", "HF_HUB_OFFLINE forbids"}, ""},
+		{"gpt3", "", []string{"no such file or folder", "not the name of a repository", "the hub cache has no tokenizer of that name"}, ""},
+		{"org/name", "", []string{"tokenizer.json, tekken.json, tokenizer.model, tiktoken.model or qwen.tiktoken of model org/name", "adapters or converted weights"}, ""},
+	} {
+		f, _ := h.finder(t, cache, tc.offline)
+		_, err := open(f, tc.source)
+		for _, want := range tc.want {
+			if err == nil || !strings.Contains(err.Error(), want) || tc.not != "" && strings.Contains(err.Error(), tc.not) {
+				t.Errorf("Named(%q), offline %q = %v; want %q in it, and not %q", tc.source, tc.offline, err, want, tc.not)
+			}
+		}
+	}
+	f, said := h.finder(t, cache, "")
+	got, err := open(f, "gpt2")
+	if err != nil || len(*said) != 0 || !strings.Contains(strings.Join(got.Notes, " "), "is not sent to a hub: if the repository has them, the chat template may not") {
+		t.Errorf("a cached name without organisation: %v, said %q, notes %q; want it with a note and nothing sent", err, *said, got.Notes)
+	}
+	if s := strings.Join(h.asked, "\n"); strings.Contains(s, "gpt") {
+		t.Errorf("a name without organisation was sent:\n%s", s)
+	}
+}
+
+// TestNewFinderTellsOfNamesAndDownloads: the new name of a repository is said once, and the quarters of a large file.
+func TestNewFinderTellsOfNamesAndDownloads(t *testing.T) {
+	h := newFakeHub(t, map[string]string{"tokenizer.json": wordTokenizer, "tokenizer_config.json": `{}`, "config.json": `{"x":"` + strings.Repeat("y", 5<<20) + `"}`})
+	env := map[string]string{"HF_HUB_CACHE": t.TempDir(), "HF_ENDPOINT": h.URL, "HF_TOKEN": "hf_s3cret"}
+	var said []string
+	f := NewFinder(func(name string) string { return env[name] }, "test/1", func(line string) { said = append(said, line) })
+	if _, err := open(f, "org/old"); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"fetching the tokenizer of org/old from " + strings.TrimPrefix(h.URL, "http://") + " into the hub cache", "org/old is called org/name on the hub now",
+		"config.json: 1 of 5 MB", "config.json: 2 of 5 MB", "config.json: 3 of 5 MB", "config.json: 5 of 5 MB"}
+	if !slices.Equal(said, want) {
+		t.Errorf("said %q, want %q", said, want)
+	}
+	broken := NewFinder(func(name string) string { return "relative nonsense" }, "test/1", func(string) {})
+	if broken.Hub != nil || broken.HubFault == nil {
+		t.Errorf("NewFinder of a broken environment = %+v, want its fault kept", broken)
+	}
+}

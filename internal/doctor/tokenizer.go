@@ -129,10 +129,14 @@ func (f *Finder) open(ctx context.Context, source bench.TokenizerSource) (Tokeni
 		return Tokenizer{}, errors.New("there is no such file or folder")
 	}
 	repo, err := hub.ParseRepo(s)
-	if err != nil {
-		return Tokenizer{}, fmt.Errorf("there is no such file or folder, and it is not the name of a repository (org/name)")
+	var bare *hub.Error
+	switch {
+	case err == nil:
+		return f.fromHub(ctx, repo, source)
+	case errors.As(err, &bare) && bare.Kind == hub.BareName:
+		return f.bare(ctx, bare.Repo, source)
 	}
-	return f.fromHub(ctx, repo, source)
+	return Tokenizer{}, errors.New("there is no such file or folder, and it is not the name of a repository (org/name)")
 }
 
 func found(t *tokenizer.Tokenizer, source bench.TokenizerSource, dir string, err error) (Tokenizer, error) {
