@@ -82,9 +82,14 @@ func (t *Template) Render(ctx context.Context, in Input) (string, error) {
 // messages in a row.
 type RaisedError struct{ Message string }
 
-// Error gives the template's words.
+// Error gives the template's words, of very many only the first.
 func (e *RaisedError) Error() string {
-	return fmt.Sprintf("the model's chat template refuses the conversation: %q; change the messages, or give another template", e.Message)
+	const most = 2000 // bytes
+	words, more := e.Message, ""
+	if len(words) > most {
+		words, more = strings.ToValidUTF8(words[:most], ""), fmt.Sprintf(" and %d bytes more", len(words)-most)
+	}
+	return fmt.Sprintf("the model's chat template refuses the conversation: %q%s; change the messages, or give another template", words, more)
 }
 
 // explain adds what to do to an error of a rendering.

@@ -133,6 +133,7 @@ func TestRender(t *testing.T) {
 		{name: "extra must not hide messages", source: turns, in: Input{Messages: json.RawMessage(hello), Extra: map[string]json.RawMessage{"messages": json.RawMessage(`[]`)}}, fails: "its own place"},
 		{name: "the clock", source: "{{ strftime_now('%d %b %Y') }}", in: Input{Messages: json.RawMessage(hello), Now: time.Date(2024, 7, 6, 0, 0, 0, 0, time.UTC)}, want: "06 Jul 2024"},
 		{name: "raised", source: "{{ raise_exception('no system role') }}", in: Input{Messages: json.RawMessage(hello)}, fails: `"no system role"; change the messages`},
+		{name: "raised at length", source: "{{ raise_exception('x' * 10**6) }}", in: Input{Messages: json.RawMessage(hello)}, fails: "xx\" and 998000 bytes more; change"},
 		{name: "both ends", source: turns, in: Input{Messages: json.RawMessage(hello), AddGenerationPrompt: true, ContinueFinalMessage: true}, fails: "set one of the two"},
 		{name: "no end", source: "{% for x in range(100000) %}{% for y in range(100000) %}{% endfor %}{% endfor %}", in: Input{Messages: json.RawMessage(hello), Limits: Limits{Steps: 10_000}}, fails: "too many steps"},
 		{name: "no memory", source: "{{ 'x' * 10**9 }}", in: Input{Messages: json.RawMessage(hello)}, fails: "too much text"},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // parser builds the tree by the grammar of jinja2's parser.
@@ -61,6 +62,11 @@ func describe(t token) string {
 		return "end of statement block"
 	case tokEOF:
 		return "end of template"
+	case tokString:
+		const most = 200 // bytes
+		if len(t.text) > most {
+			return strings.ToValidUTF8(t.text[:most], "") + "…"
+		}
 	}
 	return t.text
 }
