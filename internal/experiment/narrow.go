@@ -83,7 +83,7 @@ func (x *search) candidate() (float64, bool) {
 			return l.at, true
 		}
 		first := x.loads[0]
-		if first.standing == stats.Open || first.at < x.Start/1e4 || x.Whole && first.at <= 1 {
+		if first.at < x.Start/1e4 || x.Whole && first.at <= 1 {
 			return 0, false
 		}
 		return x.round(first.at / factor), true

@@ -93,3 +93,29 @@ func TestSearchEndsEarly(t *testing.T) {
 		t.Errorf("Run past its time = stopped by %q, %v, want time", f.Stopped, err)
 	}
 }
+
+// TestSearchGoesLower: where the smallest load that was tried can be neither met nor missed with what it may have, the search goes on below
+// it.
+func TestSearchGoesLower(t *testing.T) {
+	s := step(1, false)
+	inner := s.Trial
+	s.Start = 8
+	s.Trial = func(ctx context.Context, load float64, requests int, seed int64, o *stats.Outlook) (*bench.Plan, []bench.Record, error) {
+		if load != 1 {
+			return inner(ctx, load, requests, seed, o)
+		}
+		p, records, err := inner(ctx, load, requests, seed, o)
+		for i := range records {
+			if r := &records[i]; i%10 == 0 { // exactly the goal: p90
+				r.Chunks[0].At, r.Done = r.Due.Add(time.Second), r.Due.Add(time.Second)
+			}
+		}
+		return p, records, err
+	}
+	f, err := s.Run(t.Context())
+	low, ok := f.Low.Get()
+	high, too := f.High.Get()
+	if err != nil || !ok || !too || low < 0.85 || low >= 1 || high <= 1 || high > 1.2 || !f.Confirmed {
+		t.Errorf("Run = %v to %v, confirmed %v, stopped by %s, %v; want the two sides of 1, confirmed", f.Low, f.High, f.Confirmed, f.Stopped, err)
+	}
+}
