@@ -154,12 +154,11 @@ func unreachable(err error) bool {
 
 // incomplete says that a cached tokenizer is used without files that its repository may have.
 func incomplete(repo hub.Repo, files []string, why string) string {
-	what := "the chat template"
+	what := "its chat template"
 	if files[0] == beside[0] {
-		what = "the opening token and the chat template"
+		what = "its opening token and chat template"
 	}
-	return fmt.Sprintf("%s is used as it lies in the hub cache, without %s, for which nobody has looked on the hub, %s: if the repository has them, %s may not be as there",
-		repo, strings.Join(files, ", "), why, what)
+	return fmt.Sprintf("%s is used as it lies in the hub cache, without %s, %s: %s may differ from the repository's", repo, strings.Join(files, ", "), why, what)
 }
 
 func (f *Finder) progress(file string) func(done, total int64) {

@@ -134,7 +134,7 @@ func TestACachedTokenizerServesWithoutTheHub(t *testing.T) {
 	h.URL = url
 	put(t, cache, "models--org--name/snapshots/"+commit+"/tokenizer_config.json", `{}`)
 	h.broken = map[string]int{"config.json": http.StatusForbidden}
-	if got, err := open(f, "org/name"); err != nil || !strings.Contains(strings.Join(got.Notes, " "), "the chat template may not be as there") {
+	if got, err := open(f, "org/name"); err != nil || !strings.Contains(strings.Join(got.Notes, " "), ": its chat template may differ") {
 		t.Errorf("refused a file that ids do not depend on: %v, notes %q; want it with a note", err, got.Notes)
 	}
 }
@@ -185,7 +185,7 @@ func TestWordsOfTheCacheAndTheHub(t *testing.T) {
 	}
 	f, said := h.finder(t, cache, "")
 	got, err := open(f, "gpt2")
-	if err != nil || len(*said) != 0 || !strings.Contains(strings.Join(got.Notes, " "), "is not sent to a hub: if the repository has them, the chat template may not") {
+	if err != nil || len(*said) != 0 || !strings.Contains(strings.Join(got.Notes, " "), "is not sent to a hub: its chat template may differ") {
 		t.Errorf("a cached name without organisation: %v, said %q, notes %q; want it with a note and nothing sent", err, *said, got.Notes)
 	}
 	if s := strings.Join(h.asked, "\n"); strings.Contains(s, "gpt") {
