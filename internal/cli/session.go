@@ -31,8 +31,7 @@ type session struct {
 	spec    *bench.Spec
 	client  *http.Client // for introspection, never for load
 
-	hub       *hub.Client
-	hubFault  error // why there is no hub client
+	hub       *hub.Client // for data sets; nil where it cannot be used
 	server    bench.Server
 	tokenizer doctor.Tokenizer
 	template  *doctor.Template // nil where there is none
@@ -161,7 +160,7 @@ func (s *session) lookHere(ctx context.Context) error {
 	opts := hub.FromEnv(s.getenv)
 	opts.UserAgent = "servemark/" + version()
 	opts.Renamed = func(from hub.Repo, to string) { s.say("note: %s is called %s on the hub now", from, safe(to)) }
-	s.hub, s.hubFault = hub.New(opts)
+	s.hub, _ = hub.New(opts) // for data sets; a fault is told where a tokenizer is looked for
 	if s.job.output != "" {
 		errs = append(errs, report.CheckAppend(s.job.output)) // tried before the run, so that no result is lost to a slip
 	} else if s.spec.Dialect == bench.DialectSGLang && !s.job.dryRun {

@@ -113,20 +113,7 @@ func (s *session) use(t doctor.Tokenizer) {
 }
 
 func (s *session) finder(server func(context.Context) (doctor.Text, error)) *doctor.Finder {
-	return &doctor.Finder{Hub: s.hub, HubFault: s.hubFault, Server: server, SameMachine: loopback(s.spec.Target.BaseURL),
-		Say: func(line string) { s.say("tokenizer: %s", safe(line)) }, Progress: s.downloads()}
-}
-
-// downloads tells large downloads in quarters.
-func (s *session) downloads() func(file string, done, total int64) {
-	told := map[string]int64{}
-	return func(file string, done, total int64) {
-		if total < 4<<20 {
-			return
-		}
-		if quarter := 4 * done / total; quarter > told[file] {
-			told[file] = quarter
-			s.warn("%s: %d of %d MB", safe(file), done>>20, total>>20)
-		}
-	}
+	f := doctor.NewFinder(s.getenv, "servemark/"+version(), func(line string) { s.say("tokenizer: %s", safe(line)) })
+	f.Server, f.SameMachine = server, loopback(s.spec.Target.BaseURL)
+	return f
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/servemark/servemark/internal/bench"
 	"github.com/servemark/servemark/internal/doctor"
 	"github.com/servemark/servemark/internal/endpoint"
-	"github.com/servemark/servemark/internal/hub"
 	"github.com/servemark/servemark/internal/load"
 	"github.com/servemark/servemark/tokenizer"
 )
@@ -64,13 +63,13 @@ func (c *console) openSource(ctx context.Context, source bench.TokenizerSource, 
 	if doctor.IsServer(source) {
 		return c.openServerSource(ctx, source, how)
 	}
-	opts := hub.FromEnv(c.getenv)
-	opts.UserAgent = "servemark/" + version()
-	client, fault := hub.New(opts)
-	f := &doctor.Finder{Hub: client, HubFault: fault, Say: func(line string) { c.warn("%s", safe(line)) }}
+	f := doctor.NewFinder(c.getenv, "servemark/"+version(), func(line string) { c.warn("%s", safe(line)) })
 	t, err := f.Named(ctx, source)
 	if err != nil {
 		return tokenSource{}, err
+	}
+	for _, n := range t.Notes {
+		c.warn("%s", safe(n))
 	}
 	return tokenSource{t.Text, t.Local}, nil
 }
