@@ -10,12 +10,12 @@ import (
 )
 
 // TestEarlyEndKeepsVerdicts: searches that end overloaded trials early and searches that see them through never say the opposite of a
-// load, and no trial is ended early at a load that holds, but for the chance that any look has; it takes less time. Every second search
+// load, and no trial is ended early at a load that holds and that the whole trials leave standing, but for chance; it takes less time. Every second search
 // begins at eight times the capacity, as one does who knows nothing of the server.
 func TestEarlyEndKeepsVerdicts(t *testing.T) {
-	seeds := sized(1, 10)
+	seeds := sized(1, 6)
 	for _, w := range append(worlds(), heldOut()...) {
-		if seeds < 10 && w.name != "four places" {
+		if seeds == 1 && w.name != "four places" {
 			continue
 		}
 		t.Run(w.name, func(t *testing.T) {
@@ -36,6 +36,7 @@ func TestEarlyEndKeepsVerdicts(t *testing.T) {
 					}
 					return records
 				})
+				final := standings(&whole)
 				a.add(&whole, w.truth)
 				b.add(&early, w.truth)
 				for k, s := range early.Steps {
@@ -43,7 +44,7 @@ func TestEarlyEndKeepsVerdicts(t *testing.T) {
 						continue
 					}
 					cuts++
-					if s.Load < w.truth {
+					if s.Load < 0.99*w.truth && final[s.Load] != stats.Missed { // to a hundredth it is not known
 						wrong++
 						t.Logf("seed %d, step %d at %v: %s", seed, k, s.Load, s.EndedEarly)
 					}
@@ -51,7 +52,6 @@ func TestEarlyEndKeepsVerdicts(t *testing.T) {
 						t.Errorf("seed %d, step %d at %v: ended early (%s) and %s, want missed", seed, k, s.Load, s.EndedEarly, s.Standing)
 					}
 				}
-				final := standings(&whole)
 				alike := true
 				for load, s := range standings(&early) {
 					other, tried := final[load]
@@ -65,9 +65,9 @@ func TestEarlyEndKeepsVerdicts(t *testing.T) {
 					same++
 				}
 			}
-			t.Logf("%s, %d searches: %d trials ended early after %.0f s in place of %.0f (%.0f %% less), %d of them at loads that hold; %d loads judged the opposite way, %d searches alike in every load; %.0f s of load in place of %.0f (%.0f %% less), %d requests of %d; %d and %d hold the truth",
+			t.Logf("%s, %d searches: %d trials ended early after %.0f s in place of %.0f (%.0f %% less), %d of them at loads that hold, where whole trials see no miss; %d loads judged the opposite way, %d searches alike in every load; %.0f s of load in place of %.0f (%.0f %% less), %d requests of %d; %d and %d hold the truth",
 				w.name, seeds, cuts, short.Seconds(), full.Seconds(), saved(short, full), wrong, opposite, same, b.simulated.Seconds(), a.simulated.Seconds(), saved(b.simulated, a.simulated), b.requests, a.requests, b.held, a.held)
-			if cuts == 0 || wrong*100 > 2*seeds || opposite*100 > 3*seeds || short >= full {
+			if cuts == 0 || wrong*50 > seeds || opposite*33 > seeds || short >= full {
 				t.Errorf("%s: of %d trials ended early %d were at loads that hold, %d loads were judged the opposite way in %d searches, %v in place of %v", w.name, cuts, wrong, opposite, seeds, short, full)
 			}
 		})

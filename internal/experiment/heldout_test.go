@@ -18,6 +18,7 @@ const (
 	heldOutSeeds = 5_000_000
 	freshSeeds   = 6_000_000
 	flightSeeds  = 7_000_000
+	edgeSeeds    = 8_500_000
 	truthSeeds   = 9_000_000
 )
 
@@ -30,7 +31,7 @@ func bell(rng *rand.Rand, median, sigma float64, most int) int {
 // other kinds of goals. Their truths come from TestHeldOutTruth.
 func heldOut() []world {
 	return []world{
-		{name: "chat, p99 ttft", start: 1, truth: 54.74,
+		{name: "chat, p99 ttft", start: 1, truth: 54.92,
 			engine: engine.Params{Schedule: engine.VLLM, MaxSeqs: 64, TokenBudget: 2048, KVTokens: 60_000,
 				Step: engine.StepModel{Base: 7, PerSeq: 0.05, PerContext: 2e-4, PerToken: 0.03, PerArea: 1e-6, Overlap: 0.2, Noise: 0.02}},
 			draw: func(rng *rand.Rand) (in, out int) { return bell(rng, 180, 0.8, 2000), bell(rng, 40, 0.6, 200) },
@@ -54,7 +55,7 @@ func heldOut() []world {
 				Step: engine.StepModel{Base: 10, PerSeq: 0.1, PerToken: 0.06, PerArea: 2e-6, Overlap: 0.3, Noise: 0.04}},
 			draw: func(rng *rand.Rand) (in, out int) { return bell(rng, 600, 1, 4000), bell(rng, 30, 0.9, 300) },
 			goal: bench.Goal{Name: "p95 itl < 40ms", Metric: "itl", Statistic: "p95", Op: bench.LessThan, Bound: 0.04}},
-		{name: "speculative, attainment", start: 1, truth: 26.07,
+		{name: "speculative, attainment", start: 1, truth: 26.2,
 			engine: engine.Params{Schedule: engine.VLLM, MaxSeqs: 24, KVTokens: 20_000, SpecDepth: 3, SpecAccept: 0.6,
 				Step: engine.StepModel{Base: 12, PerSeq: 0.2, PerToken: 0.04, Overlap: 0.2, Noise: 0.05, Draft: 1}},
 			draw: func(rng *rand.Rand) (in, out int) { return 50 + rng.IntN(400), bell(rng, 50, 0.5, 250) },
@@ -202,32 +203,50 @@ func (w *world) capacity(t testing.TB, low, high, precision float64, requests in
 	return math.Sqrt(low * high)
 }
 
-// TestHeldOutTruth finds the capacity of each held-out world: the mean of bisections over long runs with several seeds.
+// TestHeldOutTruth holds the written capacities of the held-out worlds against runs of 40,000 requests 5 % below and above. Where
+// SERVEMARK_LONG is a number above 1 it finds them anew: as the mean of bisections over four runs of 100,000.
 func TestHeldOutTruth(t *testing.T) {
 	long(t)
-	const seeds, requests = 4, 100_000
 	for _, w := range slices.Concat(heldOut(), fresh(), inFlight()) {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
-			high := w.start
-			for w.meets(t, high, 5_000, truthSeeds) {
-				high *= 2
+			if sized(0, 1) == 1 {
+				below, above := 0.95*w.truth, 1.05*w.truth
+				if w.whole {
+					below, above = math.Floor(below), math.Ceil(above)
+				}
+				if !w.meets(t, below, 40_000, truthSeeds) || w.meets(t, above, 40_000, truthSeeds) {
+					a, target := w.reached(t, below, 40_000, truthSeeds)
+					b, _ := w.reached(t, above, 40_000, truthSeeds)
+					t.Errorf("%s: %.4f of the requests are within the bound at %.3f and %.4f at %.3f, want at least %.2f only at the first", w.name, a, below, b, above, target)
+				}
+				return
 			}
-			rough := w.capacity(t, w.start/2, high, 0.03, 10_000, truthSeeds)
-			var sum, squares float64
-			for i := range seeds {
-				c := w.capacity(t, rough/1.08, rough*1.08, 0.004, requests, truthSeeds+1+int64(i))
-				sum += c
-				squares += c * c
-			}
-			mean := sum / seeds
-			spread := math.Sqrt(math.Max(squares/seeds-mean*mean, 0) * seeds / (seeds - 1))
-			t.Logf("%s: capacity %.3f, standard error %.2f %%", w.name, mean, 100*spread/math.Sqrt(seeds)/mean)
+			mean, doubt := w.bruteForce(t)
+			t.Logf("%s: capacity %.3f, standard error %.2f %%", w.name, mean, 100*doubt)
 			if math.Abs(mean/w.truth-1) > 0.01 {
 				t.Errorf("%s: capacity by brute force = %.3f, the tests take %.3f", w.name, mean, w.truth)
 			}
 		})
 	}
+}
+
+// bruteForce returns the mean of the capacities of long runs with several seeds, and its standard error as a share.
+func (w *world) bruteForce(t testing.TB) (mean, doubt float64) {
+	const seeds, requests = 4, 100_000
+	high := w.start
+	for w.meets(t, high, 5_000, truthSeeds) {
+		high *= 2
+	}
+	rough := w.capacity(t, w.start/2, high, 0.03, 10_000, truthSeeds)
+	var sum, squares float64
+	for i := range seeds {
+		c := w.capacity(t, rough/1.08, rough*1.08, 0.004, requests, truthSeeds+1+int64(i))
+		sum += c
+		squares += c * c
+	}
+	mean = sum / seeds
+	return mean, math.Sqrt(math.Max(squares/seeds-mean*mean, 0)/(seeds-1)) / mean
 }
 
 // outcome is what many searches of one world came to.
@@ -239,15 +258,31 @@ type outcome struct {
 
 // TestSearchHoldsHeldOut: on engines, lengths, goals and seeds that the search was not made with, its interval holds the true capacity
 // in at least 90 of 100 runs.
-func TestSearchHoldsHeldOut(t *testing.T) { holds(t, heldOut(), heldOutSeeds) }
+func TestSearchHoldsHeldOut(t *testing.T) { holds(t, heldOut(), heldOutSeeds, 0.9) }
 
 // TestSearchHoldsFresh is the same with the second set.
-func TestSearchHoldsFresh(t *testing.T) { holds(t, fresh(), freshSeeds) }
+func TestSearchHoldsFresh(t *testing.T) { holds(t, fresh(), freshSeeds, 0.9) }
 
 // TestSearchHoldsInFlight is the same with the third set.
-func TestSearchHoldsInFlight(t *testing.T) { holds(t, inFlight(), flightSeeds) }
+func TestSearchHoldsInFlight(t *testing.T) { holds(t, inFlight(), flightSeeds, 0.9) }
 
-func holds(t *testing.T, worlds []world, from int64) {
+// TestSearchAtTheEdge is the hardest case: a load that is tried lies a mere 0.3 % above the capacity, so that only chance can tell it from
+// one that holds, and every time it is called met the interval misses the capacity, by those 0.3 %. That happens more often than the
+// doubt allowed: a run in which the rare jam does not occur looks less dependent than it is.
+func TestSearchAtTheEdge(t *testing.T) {
+	long(t)
+	var list []world
+	for _, w := range heldOut() {
+		if w.name == "chat, p99 ttft" || w.name == "speculative, attainment" {
+			w.start = 8 * 1.003 * w.truth
+			list = append(list, w)
+		}
+	}
+	holds(t, list, edgeSeeds, 0.7)
+}
+
+// holds wants the interval to hold the capacity in a share of 100 searches, or in a little less of fewer.
+func holds(t *testing.T, worlds []world, from int64, least float64) {
 	runs := sized(1, 20)
 	if runs == 1 {
 		worlds = worlds[1:2] // a quick one
@@ -263,9 +298,9 @@ func holds(t *testing.T, worlds []world, from int64) {
 			n := float64(runs)
 			t.Logf("%s: %d of %d intervals hold %.4g (%d below it, %d above, %d without both ends); mean width %.1f %%, %.0f requests in %.1f trials, %.0f s of load each, %d confirmed",
 				w.name, o.held, runs, w.truth, o.below, o.above, o.open, 100*o.width/math.Max(n-float64(o.open), 1), float64(o.requests)/n, float64(o.trials)/n, o.simulated.Seconds()/n, o.confirmed)
-			least := 0.9
+			least := least
 			if runs < 100 {
-				least = 0.85 // of 20 searches that hold in 95 of 100, more than three miss in one case of sixty
+				least -= 0.05 // of 20 searches that hold in 95 of 100, more than three miss in one case of sixty
 			}
 			if float64(o.held) < least*n || float64(o.open) > 0.1*n {
 				t.Errorf("%s: %d of %d intervals hold the capacity and %d have no two ends; want at least %.1f and at most %.0f", w.name, o.held, runs, o.open, least*n, 0.1*n)
