@@ -16,7 +16,7 @@ const (
 )
 
 // encodesAll is a tokenizer that takes many texts together. Beside an error come the ids of the texts before the one
-// that failed.
+// that failed, or none where that is not known.
 type encodesAll interface {
 	EncodeAll(texts []string, special bool) ([][]uint32, error)
 }
@@ -38,6 +38,8 @@ func tokenizeLines(out *bufio.Writer, t encodesAll, in io.Reader, special bool) 
 			}
 		}
 		switch {
+		case err != nil && len(all) == 0 && len(texts) > 1: // a server does not say which
+			return fmt.Errorf("lines %d to %d: %w", q.at[0], q.at[len(texts)-1], err)
 		case err != nil:
 			return fmt.Errorf("line %d: %w", q.at[len(all)], err)
 		case readErr == io.EOF:

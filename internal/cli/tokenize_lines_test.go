@@ -40,6 +40,8 @@ func TestTokenizeLines(t *testing.T) {
 		{"\"ab\"\n\n \"\"  \n\"abc\"", `{"ids":[2]}` + "\n" + `{"ids":[]}` + "\n" + `{"ids":[3]}` + "\n", ""},
 		{many.String(), answers.String(), ""},
 		{"\"a\"\n\n\"bad\"\n\"b\"\n", `{"ids":[1]}` + "\n", "line 3: is bad"},
+		{"\"bad\"\n\"b\"\n", "", "lines 1 to 2: is bad"},
+		{"\"bad\"\n", "", "line 1: is bad"},
 		{"\"a\"\nnull\n", `{"ids":[1]}` + "\n", "line 2 is not a JSON string: it is null"},
 		{"\"a\"\n7", `{"ids":[1]}` + "\n", "line 2 is not a JSON string"},
 	} {
