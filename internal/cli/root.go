@@ -29,7 +29,7 @@ func Main(args []string) int {
 	case !errors.Is(out.err, syscall.EPIPE):
 		c.warn("servemark: the output could not be written: %v", out.err)
 	case code == exitInterrupted:
-		c.warn("servemark: nobody reads the output any more: the run was ended as by Ctrl-C")
+		c.warn("servemark: nobody reads the output any more: ended as by Ctrl-C")
 	default:
 		c.warn("servemark: nobody reads the output any more: it is not whole")
 	}

@@ -19,7 +19,8 @@ import (
 type Tokenizer interface {
 	// Encode gives the ids of a text, with the special tokens a server puts around a prompt where special is set.
 	Encode(text string, special bool) ([]uint32, error)
-	// Decode gives the text of ids; skipSpecial leaves special tokens out of it.
+	// Decode gives the text of ids; skipSpecial leaves special tokens out of it. A tokenizer without a way back gives
+	// errors.ErrUnsupported.
 	Decode(ids []uint32, skipSpecial bool) (string, error)
 	// NumSpecial is how many tokens special adds to a single text.
 	NumSpecial() int

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -90,14 +91,20 @@ func fillUp(tok Tokenizer, text string, now []uint32, n int) (mended, error) {
 	return mended{text, len(now), true}, nil
 }
 
-// decodes tells whether the tokenizer can turn ids back into text; a server's route may not.
-func decodes(tok Tokenizer) bool {
+// decodes tells whether the tokenizer can turn ids back into text; a server's route may not. Any other failure is an error: which way
+// prompts are made must not depend on it.
+func decodes(tok Tokenizer) (bool, error) {
 	ids, err := tok.Encode("the", false)
-	if err != nil || len(ids) == 0 {
-		return false
+	if err == nil {
+		_, err = tok.Decode(ids, false)
 	}
-	_, err = tok.Decode(ids, false)
-	return err == nil
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("the tokenizer failed on a word: %w", err)
+	}
+	return true, nil
 }
 
 // fitWords makes a text of n tokens by the number of its words alone, for tokenizers that do not decode: text gives a text

@@ -23,7 +23,14 @@ func loadRandom(j *job) error {
 		order[i] = i
 	}
 	j.rnd.Python.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
-	m := maker{j: j, texts: texts, byWords: j.in.Tokenizer != nil && !j.spec.Strict && !j.spec.Dataset.SendIDs && !decodes(j.in.Tokenizer)}
+	m := maker{j: j, texts: texts}
+	if j.in.Tokenizer != nil && !j.spec.Strict && !j.spec.Dataset.SendIDs {
+		back, err := decodes(j.in.Tokenizer)
+		if err != nil {
+			return err
+		}
+		m.byWords = !back
+	}
 	for done := 0; done < len(inputs) && len(order) > 0; {
 		batch := make([]prompt, min(len(order), len(inputs)-done))
 		if err := m.read(batch, order, inputs[done:]); err != nil {

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -53,7 +54,9 @@ func TestRandomTextsHaveExactlyTheAskedTokens(t *testing.T) {
 // oneWay is a tokenizer that does not decode.
 type oneWay struct{ *greedy }
 
-func (oneWay) Decode([]uint32, bool) (string, error) { return "", errors.New("there is no way back") }
+func (oneWay) Decode([]uint32, bool) (string, error) {
+	return "", fmt.Errorf("there is no way back: %w", errors.ErrUnsupported)
+}
 
 func TestExactLengthsWithoutDecoding(t *testing.T) {
 	tok := oneWay{english(1)}

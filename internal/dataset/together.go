@@ -38,7 +38,8 @@ func (j *job) each(n int, f func(i int, j *job) error) error {
 }
 
 // together runs f for rows 0 to n−1 as coroutines that stop at each question to the tokenizer: in each round every row goes on to its
-// next question, and then all are answered. What a row asks and is told is what it would be alone.
+// next question, and then all are answered. What a row asks and is told is what it would be alone, but
+// that a question which fails is told to all rows that asked in its round.
 func together(tok Many, n int, f func(i int, tok Tokenizer) error) error {
 	errs := make([]error, n)
 	live := make([]*asker, n)

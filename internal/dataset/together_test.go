@@ -32,7 +32,7 @@ func (s *server) Encode(text string, special bool) ([]uint32, error) {
 
 func (s *server) Decode(ids []uint32, skip bool) (string, error) {
 	if s.mute {
-		return "", errors.New("no way back")
+		return "", errNoWayBack
 	}
 	s.mu.Lock()
 	s.single++
@@ -55,7 +55,7 @@ func (s *server) EncodeAll(texts []string, special bool) ([][]uint32, error) {
 
 func (s *server) DecodeAll(ids [][]uint32, skip bool) ([]string, error) {
 	if s.mute {
-		return nil, errors.New("no way back")
+		return nil, errNoWayBack
 	}
 	s.lists = append(s.lists, len(ids))
 	var out []string
@@ -66,10 +66,24 @@ func (s *server) DecodeAll(ids [][]uint32, skip bool) ([]string, error) {
 	return out, nil
 }
 
+var errNoWayBack = fmt.Errorf("no way back: %w", errors.ErrUnsupported)
+
+// stumbling is greedy with a way back that fails.
+type stumbling struct{ *greedy }
+
+func (stumbling) Decode([]uint32, bool) (string, error) { return "", errors.New("the server is busy") }
+
+// TestAFailingWayBackIsNoOther: prompts made in another way for one failure would not be those of the seed.
+func TestAFailingWayBackIsNoOther(t *testing.T) {
+	if _, err := build(spec("random", nil), Inputs{Tokenizer: stumbling{english(1)}}); err == nil || !strings.Contains(err.Error(), "the server is busy") {
+		t.Errorf("random with a tokenizer that fails to decode: %v, want its error", err)
+	}
+}
+
 // deaf is greedy without a way back, asked one by one.
 type deaf struct{ *greedy }
 
-func (deaf) Decode([]uint32, bool) (string, error) { return "", errors.New("no way back") }
+func (deaf) Decode([]uint32, bool) (string, error) { return "", errNoWayBack }
 
 // manyRows are n rows, each of a pattern with # for the row's number and ~ for a few words.
 func manyRows(n int, pattern, end string) string {

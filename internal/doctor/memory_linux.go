@@ -25,9 +25,9 @@ func freeMemory(proc, groups string) (bytes float64, ok bool) {
 		left, limited := 0.0, false
 		switch parts[1] {
 		case "":
-			left, limited = leftIn(groups, parts[2], "memory.max", "memory.current")
+			left, limited = leftIn(groups, parts[2], memoryFiles{"memory.max", "memory.current", "inactive_file "})
 		case "memory":
-			left, limited = leftIn(filepath.Join(groups, "memory"), parts[2], "memory.limit_in_bytes", "memory.usage_in_bytes")
+			left, limited = leftIn(filepath.Join(groups, "memory"), parts[2], memoryFiles{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "})
 		}
 		if limited && (!ok || left < bytes) {
 			bytes, ok = left, true
@@ -36,11 +36,22 @@ func freeMemory(proc, groups string) (bytes float64, ok bool) {
 	return bytes, ok
 }
 
+// memoryFiles are the names by which a version of control groups tells of memory. cached is a word of memory.stat: pages of
+// files that the kernel gives back when memory is wanted, and that usage counts.
+type memoryFiles struct{ limit, usage, cached string }
+
 // leftIn is the least that a group and those above it leave of their limits.
-func leftIn(root, path, limit, usage string) (bytes float64, ok bool) {
+func leftIn(root, path string, name memoryFiles) (bytes float64, ok bool) {
 	for dir := filepath.Join(root, path); strings.HasPrefix(dir, root); dir = filepath.Dir(dir) {
-		most, limited := number(filepath.Join(dir, limit))
-		taken, known := number(filepath.Join(dir, usage))
+		most, limited := number(filepath.Join(dir, name.limit))
+		taken, known := number(filepath.Join(dir, name.usage))
+		stat, _ := os.ReadFile(filepath.Join(dir, "memory.stat"))
+		for line := range strings.Lines(string(stat)) {
+			if n, found := strings.CutPrefix(line, name.cached); found {
+				cached, _ := strconv.ParseFloat(strings.TrimSpace(n), 64)
+				taken = max(0, taken-cached)
+			}
+		}
 		if left := max(0, most-taken); limited && known && (!ok || left < bytes) {
 			bytes, ok = left, true
 		}

@@ -20,6 +20,10 @@ func TestFreeMemory(t *testing.T) {
 		{"a limit above", map[string]string{"proc/meminfo": info, "proc/self/cgroup": "0::/a/b\n", "sys/a/memory.max": "1000\n", "sys/a/memory.current": "400\n",
 			"sys/a/b/memory.max": "900\n", "sys/a/b/memory.current": "100\n"}, 600, true},
 		{"version 1", map[string]string{"proc/meminfo": info, "proc/self/cgroup": "4:memory:/a\n0::/\n", "sys/memory/a/memory.limit_in_bytes": "700\n", "sys/memory/a/memory.usage_in_bytes": "50\n"}, 650, true},
+		{"pages of files", map[string]string{"proc/meminfo": info, "proc/self/cgroup": "0::/a\n", "sys/a/memory.max": "1000\n", "sys/a/memory.current": "990\n",
+			"sys/a/memory.stat": "anon 40\nfile 950\ninactive_file 900\nactive_file 50\n"}, 910, true},
+		{"pages of files, version 1", map[string]string{"proc/meminfo": info, "proc/self/cgroup": "4:memory:/a\n", "sys/memory/a/memory.limit_in_bytes": "700\n",
+			"sys/memory/a/memory.usage_in_bytes": "690\n", "sys/memory/a/memory.stat": "inactive_file 7\ntotal_inactive_file 600\n"}, 610, true},
 		{"a limit that is passed", map[string]string{"proc/self/cgroup": "3:cpu:/x\n0::/a\n", "sys/a/memory.max": "10\n", "sys/a/memory.current": "40\n"}, 0, true},
 	} {
 		dir := t.TempDir()

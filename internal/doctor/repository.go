@@ -109,7 +109,8 @@ func holdsTokenizer(dir string) bool {
 
 // complete brings the files beside a cached tokenizer that nobody has looked for yet: a tokenizer without them may put no opening
 // token, or another. Where the hub is not to be asked of a tokenizer that was there before, or cannot be, the note says what may be
-// missing. Else a file that is there and does not come is an error, and so is a hub that answers and does not give what ids depend on.
+// missing. Else a file that is there and does not come is an error, and so is a hub that answers and does not give what the ids of
+// a file other than tokenizer.json depend on.
 func (f *Finder) complete(ctx context.Context, repo hub.Repo, commit string, fresh bool) (note string, err error) {
 	pinned := hub.Repo{ID: repo.ID, Revision: commit}
 	var unknown []string
@@ -134,12 +135,15 @@ func (f *Finder) complete(ctx context.Context, repo hub.Repo, commit string, fre
 	if !fresh {
 		f.Say(fmt.Sprintf("looking for %s of %s on %s, which the hub cache lacks", strings.Join(unknown, ", "), repo, f.Hub.Host()))
 	}
+	_, whole, _ := f.Hub.Cached(pinned, "tokenizer.json") // its ids do not depend on what lies beside
 	for i, file := range unknown {
 		_, err := f.Hub.Fetch(ctx, pinned, file, f.progress(file))
 		switch {
 		case err == nil || errors.Is(err, hub.FileNotFound):
-		case fresh || ctx.Err() != nil || file == beside[0] && !unreachable(err):
+		case fresh || ctx.Err() != nil:
 			return "", err
+		case file == beside[0] && !whole && !unreachable(err):
+			return "", fmt.Errorf("the hub cache has it without %s, on which its ids depend: %w", file, err)
 		default:
 			return incomplete(repo, unknown[i:], fmt.Sprintf("as the hub could not be asked (%v)", err)), nil
 		}
@@ -158,7 +162,7 @@ func incomplete(repo hub.Repo, files []string, why string) string {
 	if files[0] == beside[0] {
 		what = "its opening token and chat template"
 	}
-	return fmt.Sprintf("%s is used as it lies in the hub cache, without %s, %s: %s may differ from the repository's", repo, strings.Join(files, ", "), why, what)
+	return fmt.Sprintf("%s is used as it lies in the hub cache; %s may differ from the repository's, without %s, %s", repo, what, strings.Join(files, ", "), why)
 }
 
 func (f *Finder) progress(file string) func(done, total int64) {

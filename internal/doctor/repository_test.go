@@ -92,8 +92,15 @@ func TestFilesBesideMustCome(t *testing.T) {
 	cache = filepath.Join(cache, "tokenizer_config.json")
 	f, _ := h.finder(t, cache, "")
 	h.broken = map[string]int{"tokenizer_config.json": http.StatusServiceUnavailable}
-	if got, err := open(f, "org/name"); err == nil {
-		t.Errorf("from the cache, with 503 for what it lacks: %+v; want a failure", got)
+	if got, err := open(f, "org/name"); err != nil || !strings.Contains(strings.Join(got.Notes, " "), "its opening token and chat template may differ") {
+		t.Errorf("from the cache, with 503 for what it lacks: %v, notes %q; want it with a note: its ids do not depend on that", err, got.Notes)
+	}
+	ranked := t.TempDir()
+	put(t, ranked, "models--org--name/refs/main", commit)
+	put(t, ranked, "models--org--name/snapshots/"+commit+"/tekken.json", "{}")
+	f, _ = h.finder(t, ranked, "")
+	if got, err := open(f, "org/name"); err == nil || !errors.Is(err, hub.ServerFault) || !strings.Contains(err.Error(), "without tokenizer_config.json, on which its ids depend") {
+		t.Errorf("a cached tekken.json, with 503 for tokenizer_config.json: %+v, %v; want that failure", got, err)
 	}
 	off, _ := h.finder(t, cache, "HF_HUB_OFFLINE")
 	got, err := open(off, "org/name")
@@ -134,7 +141,7 @@ func TestACachedTokenizerServesWithoutTheHub(t *testing.T) {
 	h.URL = url
 	put(t, cache, "models--org--name/snapshots/"+commit+"/tokenizer_config.json", `{}`)
 	h.broken = map[string]int{"config.json": http.StatusForbidden}
-	if got, err := open(f, "org/name"); err != nil || !strings.Contains(strings.Join(got.Notes, " "), ": its chat template may differ") {
+	if got, err := open(f, "org/name"); err != nil || !strings.Contains(strings.Join(got.Notes, " "), "; its chat template may differ") {
 		t.Errorf("refused a file that ids do not depend on: %v, notes %q; want it with a note", err, got.Notes)
 	}
 }
@@ -185,7 +192,7 @@ func TestWordsOfTheCacheAndTheHub(t *testing.T) {
 	}
 	f, said := h.finder(t, cache, "")
 	got, err := open(f, "gpt2")
-	if err != nil || len(*said) != 0 || !strings.Contains(strings.Join(got.Notes, " "), "is not sent to a hub: its chat template may differ") {
+	if err != nil || len(*said) != 0 || !strings.Contains(strings.Join(got.Notes, " "), "its chat template may differ from the repository's") {
 		t.Errorf("a cached name without organisation: %v, said %q, notes %q; want it with a note and nothing sent", err, *said, got.Notes)
 	}
 	if s := strings.Join(h.asked, "\n"); strings.Contains(s, "gpt") {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/servemark/servemark/internal/bench"
+	"github.com/servemark/servemark/internal/endpoint"
 	"github.com/servemark/servemark/internal/hub"
 	"github.com/servemark/servemark/tokenizer"
 )
@@ -54,6 +55,9 @@ type Finder struct {
 
 // Named opens the tokenizer that the user named. Its failure refuses the run.
 func (f *Finder) Named(ctx context.Context, source bench.TokenizerSource) (Tokenizer, error) {
+	if IsServer(source) {
+		return Tokenizer{}, fmt.Errorf("--tokenizer %s: %w", shownAddress(source), errServerSource)
+	}
 	t, err := f.open(ctx, source)
 	if err != nil {
 		if words, ok := strings.CutPrefix(err.Error(), fmt.Sprintf("tokenizer %s: ", source)); ok {
@@ -63,6 +67,18 @@ func (f *Finder) Named(ctx context.Context, source bench.TokenizerSource) (Token
 	}
 	t.From = "--tokenizer"
 	return t, nil
+}
+
+var errServerSource = errors.New("it is the address of a server; leave --tokenizer out, and the tokenizer of the server under test is used where it offers one")
+
+// shownAddress is an address without user and password, which no message may show.
+func shownAddress(source bench.TokenizerSource) string {
+	base, _, _, err := endpoint.NormalizeBase(string(source))
+	if err != nil {
+		scheme, _, _ := strings.Cut(string(source), "://")
+		return scheme + "://…"
+	}
+	return base
 }
 
 // cureOf is what to do about a file that is no tokenizer, where the error does not say it itself.
@@ -111,7 +127,7 @@ func (f *Finder) open(ctx context.Context, source bench.TokenizerSource) (Tokeni
 		return found(t, source, "", err)
 	}
 	if IsServer(source) {
-		return Tokenizer{}, errors.New("it is the address of a server; leave --tokenizer out, and the tokenizer of the server under test is used where it offers one")
+		return Tokenizer{}, errServerSource
 	}
 	path := expandHome(s)
 	info, err := os.Stat(path)

@@ -313,10 +313,17 @@ func (t *Tokenizer) Decode(ids []uint32, skipSpecial bool) (string, error) {
 // decodable is an error where the server has no way back.
 func (t *Tokenizer) decodable() error {
 	if t.shape.back == "" {
-		return fmt.Errorf("the server's tokenizer: it turns text into ids (%s) but not back", t.shape.name)
+		return &oneWayError{fmt.Sprintf("the server's tokenizer: it turns text into ids (%s) but not back", t.shape.name)}
 	}
 	return nil
 }
+
+// oneWayError is that of a server which turns no ids into text; it is errors.ErrUnsupported.
+type oneWayError struct{ words string }
+
+func (e *oneWayError) Error() string { return e.words }
+
+func (e *oneWayError) Is(target error) bool { return target == errors.ErrUnsupported }
 
 // shown leaves out the known special tokens, if asked to.
 func (t *Tokenizer) shown(ids []uint32, skipSpecial bool) []uint32 {
@@ -328,7 +335,10 @@ func (t *Tokenizer) shown(ids []uint32, skipSpecial bool) []uint32 {
 
 func (t *Tokenizer) decode(ids []uint32) (string, error) {
 	a := t.exchange(context.Background(), t.shape.back, t.askBack(jsonInts(ids)))
-	if !a.ok() {
+	switch {
+	case a.err == nil && slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented}, a.status):
+		return "", &oneWayError{t.shape.back + ": " + a.fault()}
+	case !a.ok():
 		return "", errors.New(a.fault())
 	}
 	for _, key := range t.shape.keys {

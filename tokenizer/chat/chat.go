@@ -33,7 +33,7 @@ func Parse(source string) (*Template, error) {
 
 // Limits bound one rendering. The zero value is right for conversations of any usual size.
 type Limits struct {
-	Steps int   // evaluated parts of the template; 0 is 20 million, a second or two of one core
+	Steps int   // evaluated parts of the template; 0 is 20 million, a second to some ten of one core
 	Bytes int64 // bytes of all texts made, intermediate ones too; a sixteenth of it for any one; 0 is 256 MiB and 64 times the input
 }
 
