@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -37,15 +38,41 @@ func (t tokenSource) EncodeAll(texts []string, special bool) ([][]uint32, error)
 	return all, nil
 }
 
-// piece is how the vocabulary spells a token. A server does not tell, so its pieces are the texts of single tokens, and
+// pieces are how the vocabulary spells tokens. A server does not tell, so its pieces are the texts of single tokens, and
 // "" where it turns no ids into text.
-func (t tokenSource) piece(id uint32) string {
-	if t.local == nil {
-		s, _ := t.Decode([]uint32{id}, false)
-		return s
+func (t tokenSource) pieces(ids []uint32) ([]string, error) {
+	texts := make([]string, len(ids))
+	if t.local != nil {
+		for i, id := range ids {
+			texts[i], _ = t.local.Token(id)
+		}
+		return texts, nil
 	}
-	s, _ := t.local.Token(id)
-	return s
+	var alone [][]uint32
+	at := map[uint32]int{}
+	for _, id := range ids {
+		if _, ok := at[id]; !ok {
+			at[id] = len(alone)
+			alone = append(alone, []uint32{id})
+		}
+	}
+	many, ok := t.Text.(interface {
+		DecodeAll(ids [][]uint32, skipSpecial bool) ([]string, error)
+	})
+	if !ok {
+		return texts, nil
+	}
+	distinct, err := many.DecodeAll(alone, false)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return texts, nil
+	case err != nil:
+		return nil, err
+	}
+	for i, id := range ids {
+		texts[i] = distinct[at[id]]
+	}
+	return texts, nil
 }
 
 // lacks reports whether the vocabulary is known to have no such token.

@@ -90,3 +90,12 @@ func TestIsServer(t *testing.T) {
 		}
 	}
 }
+
+func TestNamedShowsNoPassword(t *testing.T) {
+	for _, source := range []bench.TokenizerSource{"http://me:s3cret@h:1", "http://me:s3cret@[bad", "unix://me:s3cret@h", "HTTPS://me:s3cret@h/v1"} {
+		_, err := (&Finder{}).Named(context.Background(), source)
+		if err == nil || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), "address of a server") {
+			t.Errorf("Named(%q): %v; want an error without the password", source, err)
+		}
+	}
+}
