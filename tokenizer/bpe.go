@@ -84,8 +84,8 @@ func (m *bpe) setMerges(parts ...[]merge) error {
 	m.result = make([]uint32, 0, n)
 	for _, list := range parts {
 		for _, e := range list {
-			m.pairs.set(e.left, e.right, uint32(len(m.result)))
-			m.result = append(m.result, e.result)
+			m.pairs.set(e.left(), e.right(), uint32(len(m.result)))
+			m.result = append(m.result, e.result())
 		}
 	}
 	return nil

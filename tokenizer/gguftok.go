@@ -130,7 +130,7 @@ func (m *bpe) setMergeLines(lines []string) error {
 		if !ok1 || !ok2 || !ok3 {
 			return fmt.Errorf("GGUF merge %d, %q, uses or makes a token that is not in the vocabulary", i+1, clip(line))
 		}
-		list = append(list, merge{left, right, result})
+		list = append(list, newMerge(left, right, result))
 	}
 	if err := m.setMerges(list); err != nil {
 		return err

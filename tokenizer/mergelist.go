@@ -8,8 +8,17 @@ import (
 	"sync"
 )
 
-// merge is one merge of a BPE model: the two ids and the id of what they make.
-type merge struct{ left, right, result uint32 }
+// merge is one merge of a BPE model: the two ids and the id of what they make, each of pairIDBits, packed since a large
+// model has half a million.
+type merge uint64
+
+func newMerge(left, right, result uint32) merge {
+	return merge(left)<<(2*pairIDBits) | merge(right)<<pairIDBits | merge(result)
+}
+
+func (m merge) left() uint32   { return uint32(m >> (2 * pairIDBits)) }
+func (m merge) right() uint32  { return uint32(m>>pairIDBits) & maxTokenID }
+func (m merge) result() uint32 { return uint32(m) & maxTokenID }
 
 // textSpan is where a text lies: in the file, or, if it had escapes, in a side buffer.
 type textSpan struct {
@@ -214,7 +223,7 @@ func (l *lookups) resolve(r *mergeReader, b *mergeBatch, out []merge) (bad int, 
 			}
 		}
 		l.guess = e
-		out[i] = merge{left, right, v.entries[e].id}
+		out[i] = newMerge(left, right, v.entries[e].id)
 	}
 	return 0, nil
 }
