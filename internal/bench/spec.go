@@ -66,6 +66,9 @@ type Model struct {
 	Served    ServedModel     `json:"served,omitempty"`
 	Repo      ModelRepo       `json:"repo,omitempty"`
 	Tokenizer TokenizerSource `json:"tokenizer,omitempty"`
+	// TokenizerDiffers says where the tokenizer parted from the server's own on probes before the run; "" where it did not, or was
+	// not compared.
+	TokenizerDiffers string `json:"tokenizer_differs,omitempty"`
 }
 
 // DatasetSpec says what to ask.

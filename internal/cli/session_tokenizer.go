@@ -77,6 +77,7 @@ func (s *session) probe(ctx context.Context) {
 	case why != "":
 		s.say("tokenizer: not compared with the server's: %s", safe(why))
 	case diff != "":
+		s.spec.Model.TokenizerDiffers = diff
 		s.say("tokenizer: DIFFERS from the server's: %s; counts by it are not the model's", safe(diff))
 	default:
 		s.say("tokenizer: gives the same ids as the server's on three probes")

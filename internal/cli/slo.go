@@ -30,7 +30,7 @@ var sloTable = append([]flagDef{
 	{name: "max-time", kind: kindDuration, preset: []string{"1h"}, help: "no trial begins after that time"},
 	{name: "dir", preset: []string{"-"}, help: "folder for the journals of the trials; - for none"},
 	{name: "format", preset: []string{"text"}, choices: report.Forms(), help: "how the answer is printed"},
-}, runFlagsExcept("help", "runs", "runs-format", "output", "journal", "concurrency", "rate", "requests", "duration", "dry-run")...)
+}, runFlagsExcept("help", "runs", "runs-format", "output", "journal", "concurrency", "rate", "requests", "duration", "ramp", "stages", "dry-run")...)
 
 // sloCommand finds the largest load that meets the goals.
 func sloCommand() command {
@@ -88,7 +88,7 @@ func (c *console) slo(ctx context.Context, a *arguments) int {
 			stopped = exitInterrupted
 		}
 	}
-	r := report.Capacity{Target: l.target(&base), Model: model, Whole: s.Whole, Found: found, Tolerance: s.Tolerance, Spent: time.Since(began)}
+	r := report.Capacity{Target: l.target(&base), Model: model, Whole: s.Whole, Found: found, Interrupted: ctx.Err() != nil, Tolerance: s.Tolerance, Spent: time.Since(began)}
 	if found.Confirmed {
 		last.Plan.Spec.Goals = s.Goals
 		sum := stats.Summarize(last.Plan, last.Records, stats.Options{})

@@ -88,7 +88,12 @@ func (q *textQueue) next() (texts []string, err error) {
 
 func jsonText(line []byte) (string, error) {
 	var text *string
-	if err := json.Unmarshal(line, &text); err != nil {
+	err := json.Unmarshal(line, &text)
+	var of *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &of):
+		return "", fmt.Errorf("it is a JSON %s", of.Value)
+	case err != nil:
 		return "", err
 	}
 	if text == nil {

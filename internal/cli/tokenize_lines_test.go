@@ -43,7 +43,7 @@ func TestTokenizeLines(t *testing.T) {
 		{"\"bad\"\n\"b\"\n", "", "lines 1 to 2: is bad"},
 		{"\"bad\"\n", "", "line 1: is bad"},
 		{"\"a\"\nnull\n", `{"ids":[1]}` + "\n", "line 2 is not a JSON string: it is null"},
-		{"\"a\"\n7", `{"ids":[1]}` + "\n", "line 2 is not a JSON string"},
+		{"\"a\"\n7", `{"ids":[1]}` + "\n", "line 2 is not a JSON string: it is a JSON number"},
 	} {
 		var b strings.Builder
 		out := bufio.NewWriter(&b)

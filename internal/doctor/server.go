@@ -84,7 +84,7 @@ func noRoute(base string, srv *bench.Server, auth endpoint.Auth, err error) erro
 	case srv.Barred && auth.Present():
 		return fmt.Errorf("%s does not accept the key that is sent (%s): %w", base, auth, err)
 	case srv.Barred:
-		return fmt.Errorf("%s tokenizes only for who has the right key: set OPENAI_API_KEY or API_KEY", base)
+		return fmt.Errorf("%s answers only those who have the right key: set OPENAI_API_KEY or API_KEY", base)
 	case errors.As(err, &none):
 		return fmt.Errorf("%s offers no tokenizer (%s); name the model's tokenizer.json, its folder or org/name", base, strings.Join(none.Tried, "; "))
 	}

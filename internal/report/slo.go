@@ -17,6 +17,8 @@ type Capacity struct {
 	// Whole loads are requests in flight, else requests per second.
 	Whole bool
 	Found experiment.Found
+	// Interrupted tells that the search was stopped from outside: what was found is a part, and Found.Stopped is not why it ended.
+	Interrupted bool
 	// Tolerance is how close together the ends were wanted; Spent is the wall time.
 	Tolerance float64
 	Spent     time.Duration
@@ -93,6 +95,9 @@ func (c *Capacity) more() []string {
 	why := map[string]string{"tolerance": fmt.Sprintf("the ends are within the tolerance of %s", Quantity(bench.Measured(c.Tolerance), "%")),
 		"requests": "the requests allowed are spent (--max-requests); more of them narrow the interval", "time": "the time allowed is up (--max-time); more of it narrows the interval",
 		"limit": "the largest load allowed was reached", "no load": "no load was found on both sides"}[c.Found.Stopped]
+	if c.Interrupted {
+		why = "it was interrupted: this is a partial answer, and the trial that was under way does not count"
+	}
 	return append(out, fmt.Sprintf("Spent: %s in %s, %s of load. Ended because %s.", bench.Number(c.Found.Requests, "request"), bench.Number(len(c.Found.Steps), "trial"),
 		c.Found.Simulated.Round(100*time.Millisecond), why))
 }
@@ -149,7 +154,11 @@ func (c *Capacity) json(w io.Writer) error {
 	o.put("limiting", orEmpty(c.Found.Limiting))
 	o.put("requests", c.Found.Requests)
 	o.put("load_seconds", c.Found.Simulated.Seconds())
-	o.put("stopped", c.Found.Stopped)
+	stopped := c.Found.Stopped
+	if c.Interrupted {
+		stopped = "interrupted"
+	}
+	o.put("stopped", stopped)
 	steps := make([]*object, len(c.Found.Steps))
 	for i, s := range c.Found.Steps {
 		steps[i] = &object{}

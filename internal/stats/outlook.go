@@ -367,6 +367,6 @@ func (o *Outlook) reason(e *Evidence, best outcome) string {
 	if len(o.before) > 0 {
 		earlier = ", earlier trials of this load counted in"
 	}
-	return fmt.Sprintf("%s is out of reach: %d of %d requests are outside it%s; were all others inside, %.1f %% would be at best%s, and %.4g %% are needed",
+	return fmt.Sprintf("%s is out of reach: %d of %d requests are outside it%s; were all others inside and the ramp-up that helps most left out, %.1f %% would be at best%s, and %.4g %% are needed",
 		e.Goal.Name, best.misses, n, waiting, 100*e.Value, earlier, 100*share)
 }

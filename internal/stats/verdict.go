@@ -38,7 +38,7 @@ func (r *run) verdict(s *bench.Summary) bench.Verdict {
 	v := bench.Verdict{Level: bench.Valid}
 	rules := []func(*bench.Summary) (bench.VerdictLevel, string){
 		r.nothingMeasured, r.clockWrong, r.clockStepped, r.readLate, r.slotsEmpty, r.clientLate, r.scheduleMissed,
-		r.tooManyFailures, r.errorsInStreams, r.malformed, r.warmCache, r.inputDisagrees, r.outputDisagrees, r.limitIgnored, r.ranOut,
+		r.tooManyFailures, r.errorsInStreams, r.malformed, r.warmCache, r.tokenizerDiffers, r.inputDisagrees, r.outputDisagrees, r.limitIgnored, r.ranOut,
 	}
 	for _, rule := range rules {
 		level, cause := rule(s)
@@ -249,6 +249,15 @@ func (r *run) around(req *bench.Request, n int) int {
 		return max(0, n-raw.Or(0))
 	}
 	return 0
+}
+
+// tokenizerDiffers: prompts were made and counted with a tokenizer that is known not to be the server's.
+func (r *run) tokenizerDiffers(*bench.Summary) (bench.VerdictLevel, string) {
+	diff := r.plan.Spec.Model.TokenizerDiffers
+	if diff == "" {
+		return "", ""
+	}
+	return bench.Suspect, "the tokenizer is not the server's: " + diff + "; lengths of prompts and counts by it are not the model's"
 }
 
 // inputDisagrees: the server and the tokenizer count the same prompts differently. Without the templated count a server's

@@ -48,6 +48,7 @@ func TestVerdict(t *testing.T) {
 	}{
 		{"calm", 100, each(func(int, *bench.Record) {}), bench.Valid, ""},
 		{"one request", 1, each(func(int, *bench.Record) {}), bench.Valid, ""},
+		{"a tokenizer that is not the server's", 100, func(p *bench.Plan, _ []bench.Record) { p.Spec.Model.TokenizerDiffers = "on \"x\"" }, bench.Suspect, "not the server's: on"},
 		{"late by 1 ms", 100, each(func(_ int, r *bench.Record) { delay(r, time.Millisecond) }), bench.Valid, ""},
 		{"late by 3 ms", 100, each(func(_ int, r *bench.Record) { delay(r, 3*time.Millisecond) }), bench.Suspect, "client late"},
 		{"late by 11 ms", 100, each(func(_ int, r *bench.Record) { delay(r, 11*time.Millisecond) }), bench.Invalid, "client late"},

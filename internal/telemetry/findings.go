@@ -112,6 +112,9 @@ func (f *finder) queue() {
 		return
 	}
 	share := queue / ttft
+	if share > 1 { // a server counts the wait of requests that never came to a first token, as in a run that was cut off
+		return
+	}
 	if share >= queueHeavy {
 		f.say("first tokens wait: %.0f %% of the server's mean TTFT of %s is its queue (%s, %.0f requests)", 100*share, milli(ttft), milli(queue), n)
 		return
