@@ -64,7 +64,7 @@ func (s *session) sayLoad(sent []*bench.Request) {
 	}
 	if turns > 0 {
 		s.say("  turns: %s %s on the answer to the one named under \"after\", %s, with all that was said until then", bench.Number(turns, "request"),
-			bench.Agree(turns, "follows", "follow"), thinkWords(&s.spec.Dataset))
+			bench.Agree(turns, "follows", "follow"), report.ThinkWords(&s.spec.Dataset))
 	}
 	if left := len(s.plan.Requests) - len(sent); left > 0 {
 		s.say("  left out: %s made for the case that more are wanted, and due after the end", bench.Number(left, "request"))

@@ -25,7 +25,7 @@ func worse(a, b int) int {
 // exitHelp is the table of exit codes in --help.
 const exitHelp = `Exit codes:
   0    ok
-  1    nothing succeeded, or failed ÷ sent is above --max-error-rate
+  1    nothing succeeded, or failed ÷ sent is above --max-error-rate, or the output could not be written whole
   2    the command line is wrong
   3    a goal was missed
   4    refused before the load by what was found (files, server, names, limits)

@@ -40,16 +40,3 @@ func (r *runReader) thinkTime(d *bench.DatasetSpec) {
 		}
 	}
 }
-
-// thinkWords says how long the pauses before turns are.
-func thinkWords(d *bench.DatasetSpec) string {
-	switch {
-	case d.ThinkSpread == bench.ThinkExponential:
-		return fmt.Sprintf("after a pause of %s on average (exponential)", d.ThinkTime)
-	case d.ThinkSpread == bench.ThinkUniform:
-		return fmt.Sprintf("after a pause of %s to %s (uniform)", d.ThinkTime, d.ThinkMost)
-	case d.ThinkTime > 0:
-		return fmt.Sprintf("after a pause of %s", d.ThinkTime)
-	}
-	return "at once"
-}

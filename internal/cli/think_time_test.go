@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servemark/servemark/internal/bench"
+	"github.com/servemark/servemark/internal/report"
 )
 
 func TestThinkTimeFlag(t *testing.T) {
@@ -37,8 +38,8 @@ func TestThinkTimeFlag(t *testing.T) {
 		if len(a.faults) > 0 || d.ThinkTime != tt.want.ThinkTime || d.ThinkSpread != tt.want.ThinkSpread || d.ThinkMost != tt.want.ThinkMost {
 			t.Errorf("--think-time %s = %v %q %v, faults %v; want %v %q %v", tt.words, d.ThinkTime, d.ThinkSpread, d.ThinkMost, a.faults, tt.want.ThinkTime, tt.want.ThinkSpread, tt.want.ThinkMost)
 		}
-		if got := thinkWords(&d); got != tt.spoken {
-			t.Errorf("thinkWords of %s = %q, want %q", tt.words, got, tt.spoken)
+		if got := report.ThinkWords(&d); got != tt.spoken {
+			t.Errorf("ThinkWords of %s = %q, want %q", tt.words, got, tt.spoken)
 		}
 	}
 }

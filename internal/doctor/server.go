@@ -70,21 +70,23 @@ func openServer(ctx context.Context, base string, how ServerAccess) (Tokenizer, 
 	}
 	text, err := endpoint.NewTokenizer(ctx, how.Client, base, endpoint.TokenizerOptions{Auth: how.Auth, Served: served, Engine: srv.Engine, Version: how.Version})
 	if err != nil {
-		return Tokenizer{}, noRoute(base, &srv, how.Auth, err)
+		return Tokenizer{}, noRoute(base, &srv, how.Auth, how.Served, err)
 	}
 	return Tokenizer{Text: text, Source: bench.TokenizerSource(base), From: text.Shape(), Notes: notes}, nil
 }
 
 // noRoute says why a server gave no tokenizer and what to name in its place.
-func noRoute(base string, srv *bench.Server, auth endpoint.Auth, err error) error {
+func noRoute(base string, srv *bench.Server, auth endpoint.Auth, model bench.ServedModel, err error) error {
 	var none *endpoint.NoTokenizerError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%s did not tokenize a sample within %s: is it loading or overloaded? Try again, or name the model's tokenizer.json, its folder or org/name", base, serverWait)
 	case srv.Barred && auth.Present():
-		return fmt.Errorf("%s does not accept the key that is sent (%s): %w", base, auth, err)
+		return fmt.Errorf("%s does not accept the key that is sent (%s): set OPENAI_API_KEY or API_KEY to one that it knows", base, auth)
 	case srv.Barred:
 		return fmt.Errorf("%s answers only those who have the right key: set OPENAI_API_KEY or API_KEY", base)
+	case errors.As(err, &none) && model != "":
+		return fmt.Errorf("%s tokenizes nothing for the model %q (%s); leave --model out or name one that it serves, or name the model's tokenizer.json, its folder or org/name", base, model, strings.Join(none.Tried, "; "))
 	case errors.As(err, &none):
 		return fmt.Errorf("%s offers no tokenizer (%s); name the model's tokenizer.json, its folder or org/name", base, strings.Join(none.Tried, "; "))
 	}

@@ -65,7 +65,7 @@ func TestOpenServer(t *testing.T) {
 	}{
 		{locked.URL, "set OPENAI_API_KEY or API_KEY", ServerAccess{}},
 		{locked.URL, "does not accept the key that is sent (key from OPENAI_API_KEY", ServerAccess{Auth: key}},
-		{f.URL, "offers no tokenizer (/tokenize of SGLang and vLLM: HTTP 404: no such model; /tokenize of llama.cpp", ServerAccess{Served: "c"}},
+		{f.URL, `tokenizes nothing for the model "c" (/tokenize of SGLang and vLLM: HTTP 404: no such model; /tokenize of llama.cpp`, ServerAccess{Served: "c"}},
 		{"http://127.0.0.1:1", "nothing answers at http://127.0.0.1:1", ServerAccess{}},
 		{"http://", "names no host", ServerAccess{}},
 	} {

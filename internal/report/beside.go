@@ -17,7 +17,7 @@ func (t *table) beside(r *Run) {
 	s := &r.Summary
 	t.title(besideTitle, "=")
 	t.verdict(s)
-	t.requests(s)
+	t.requests(r)
 	t.tokens(s)
 	t.moreLatency(s)
 	if s.Scheduled {
@@ -41,9 +41,19 @@ func (t *table) verdict(s *bench.Summary) {
 }
 
 // requests prints what became of the requests, with the server's own words for those that failed.
-func (t *table) requests(s *bench.Summary) {
+func (t *table) requests(r *Run) {
+	s := &r.Summary
 	t.title("Requests", "-")
 	t.int("Planned requests:", s.Planned)
+	turns := 0
+	for i := range r.Plan.Requests {
+		if r.Plan.Requests[i].After != nil {
+			turns++
+		}
+	}
+	if turns > 0 {
+		t.row("Turns that follow an answer:", fmt.Sprintf("%d, %s", turns, ThinkWords(&r.Plan.Spec.Dataset)))
+	}
 	t.int("Sent requests:", s.Sent)
 	t.int("Failed requests:", s.Failed)
 	for _, g := range s.Failures {

@@ -68,15 +68,19 @@ func unfinished(s *bench.Summary) string {
 
 // works says how many requests succeeded.
 func works(s *bench.Summary) string {
+	cancelled := ""
+	if s.Cancelled > 0 {
+		cancelled = fmt.Sprintf("; %d %s cancelled", s.Cancelled, bench.Agree(s.Cancelled, "was", "were"))
+	}
 	switch {
 	case s.Sent == 0:
 		return "no request was sent."
 	case s.Completed == 0:
-		return fmt.Sprintf("does not work, none of %s succeeded.", bench.Number(s.Sent, "request"))
+		return fmt.Sprintf("does not work, none of %s succeeded%s.", bench.Number(s.Sent, "request"), cancelled)
 	case s.Failed == 0:
-		return fmt.Sprintf("works, %s succeeded.", bench.Part(s.Completed, s.Sent, "request"))
+		return fmt.Sprintf("works, %s succeeded%s.", bench.Part(s.Completed, s.Sent, "request"), cancelled)
 	}
-	return fmt.Sprintf("works in part, %s succeeded.", bench.Part(s.Completed, s.Sent, "request"))
+	return fmt.Sprintf("works in part, %s succeeded%s.", bench.Part(s.Completed, s.Sent, "request"), cancelled)
 }
 
 // spanWords gives the median and p99 of a distribution of seconds.
