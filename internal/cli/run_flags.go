@@ -28,7 +28,7 @@ var runTable = append([]flagDef{
 	{name: "requests", kind: kindInt, help: "how many requests (default 64; of agentic-trace conversations, by default all)"},
 	{name: "duration", kind: kindDuration, help: "stop sending after this time instead (30s, 2m)"},
 	{name: "input-tokens", kind: kindInt, preset: []string{"256"}, help: "prompt length"},
-	{name: "output-tokens", kind: kindInt, preset: []string{"128"}, help: "length of answers"},
+	{name: "output-tokens", kind: kindInt, preset: []string{"128"}, help: "length of answers; agentic-trace has 220 a turn where it is not given"},
 	{name: "range-ratio", kind: kindFloat, preset: []string{"1"}, help: "draw lengths from ratio × length to length; 1 is exact"},
 	{name: "dataset", preset: []string{"random"}, choices: []string{"random", "random-ids", "sharegpt", "custom", "openai", "agentic-trace"}, help: "what to ask"},
 	{name: "dataset-path", help: "its file"},
